@@ -57,7 +57,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_RETRY       trying a failed request again
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -1061,69 +1060,6 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* clang-format on */
 
 /* ==========================================================================
- * >>store: values into the struct of their shape
- *
- * Whoever reads values by shapes checks and stores them here, kind by kind.
- */
-
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
-/* A text on its way into its struct. */
-typedef struct tcall_text_into_ {
-    char *to;        /* where it is kept, or NULL */
-    size_t len;      /* bytes that came */
-    size_t followed; /* those that are not the first of a character */
-} tcall_text_into_;
-
-/* A name or a word of a choice. Of these only so much is known: with which one
- * in flash it agrees so far. */
-typedef struct tcall_words_ {
-    const char *list;           /* all words */
-    const char *word;           /* that one, or NULL: none agrees */
-    size_t len;                 /* bytes that came */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* the first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
-} tcall_words_;
-
-/* ==========================================================================
  * >>read: bytes in, checked values out
  *
  * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
@@ -1151,23 +1087,59 @@ typedef struct tcall_words_ {
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept, each in a byte of a decoder.
- * Further ones only matter to a double (kind number) where all of these agree
- * with the middle of two doubles: then it is refused as a misfit (room). No
- * such middle has more than 768, so with 768 none is. At least 20; where no
- * integer has 64 bits, 10. */
-#ifndef TOOLCALL_NUMBER_DIGITS
+/* Bytes of a number that are kept while it comes; a longer one is refused as a
+ * misfit (room). No double needs more than 768 digits, so with 1,024 none is
+ * refused that is read right elsewhere. */
+#ifndef TOOLCALL_NUMBER_BYTES
 #ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
+#define TOOLCALL_NUMBER_BYTES 24
 #elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#define TOOLCALL_NUMBER_BYTES 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_BYTES 40
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_BYTES < 20
+#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
 #endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
 
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
@@ -1184,24 +1156,44 @@ typedef struct tcall_misfit {
 #endif
 } tcall_misfit;
 
-/* An object or list with a shape that is open. */
-typedef struct tcall_level_ {
-    const void *what; /* the tcall_object, or the tcall_shape of a list */
-    char *base;       /* its struct */
-    uint16_t index;   /* member or item that is read */
-} tcall_level_;
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
 
-/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
-typedef struct tcall_numeral_ {
-    bool minus[2];  /* the signs of the number and its exponent */
-    bool point, e;  /* they came */
-    int16_t length; /* digits before the exponent, in all */
-    int16_t places;
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits from the first that is not 0 on */
-    int16_t last;  /* up to the last that is not 0 */
-    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_numeral_;
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+} tcall_words_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    /* Notes what is wrong with the value that so many levels lead to. */
+    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    tcall_words_ *words; /* of a name, or a word that is read */
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t after;    /* its index */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character */
+    bool late;     /* strings and null of a wrong type are noted at their end */
+    bool named;    /* a name is read */
+    bool nul;      /* the string has U+0000 */
+    size_t length; /* bytes of the string or number */
+    size_t followed; /* those that are not the first of a character */
+} tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -1214,25 +1206,20 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels;
-    uint8_t into;             /* what becomes of the value that is read */
-    uint16_t kept;            /* bytes of its text so far */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
-    const char *next; /* of an object: the name that most likely comes next, or
-                       * NULL: nobody knows */
+    tcall_fit_ fit;
     union {
-        tcall_text_into_ text;
-        tcall_words_ words;
-        tcall_numeral_ digits;
+        struct {
+            tcall_words_ words;
+#if TOOLCALL_MISFIT_TEXT
+            uint8_t kept; /* the first bytes of a name or word, for a misfit */
+            char text[TOOLCALL_MISFIT_TEXT];
+#endif
+        } name;
+        char number[TOOLCALL_NUMBER_BYTES];
     } now;
-    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
-    /* Given every accepted byte, in pieces, in their order, for whoever wants
-     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
     /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
      * read there and *out to where its offset counts from; so far they are the
      * hole's own. */
@@ -1249,7 +1236,7 @@ TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
 /* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
  * after a misfit, when reading goes on; or the error that ended it:
  * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
@@ -1262,10 +1249,10 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
- * >>json: values
+ * >>text: values
  *
- * A value is its text: strict JSON without white space, in which each getter
- * looks for what it is asked for. It is passed by copy. Getters are total: what
+ * A value is its text: strict JSON, in which each getter looks for what it is
+ * asked for. It is passed by copy. Getters are total: what
  * is absent or of another type gives the fallback, so a chain of them needs one
  * check or none.
  */
@@ -1282,12 +1269,12 @@ typedef struct tcall_json {
  * with it. It takes any names and numbers. */
 TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
- * bytes and loses its white space; it must live as long as the value. Returns
- * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
- * offset in *at. Names that stand twice in an object, however they are escaped,
- * are refused, and numbers beyond the range of double. It takes no memory: what
- * it costs to find the former grows with the square of the names of one object
- * from some 50 on (10,000: 50 ms on a PC). */
+ * bytes and live as long as the value. Returns TCALL_OK, or what is wrong with
+ * the text and, where at is not NULL, the offset in *at. Names that stand twice
+ * in an object, however they are escaped, are refused, and numbers beyond the
+ * range of double. It takes no memory: what it costs to find the former grows
+ * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
 
@@ -1540,10 +1527,6 @@ typedef struct tcall_machine_desc {
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
-    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
-     * there; so far target is the hole's own. */
-    void (*hole)(tcall_machine *machine, tcall_target *target);
-    void *user; /* for hole */
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
@@ -1596,11 +1579,14 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed, nul;
+    bool named, inner, mended, brings, known, more, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    size_t length, followed;   /* of the string, decoded */
+    tcall_fit_ fit;            /* place NULL: it has no shape */
+    tcall_words_ words;
+    uint8_t skip; /* 1 + the depth of a container that no shape is for */
+    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
@@ -1794,89 +1780,6 @@ TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
- * >>mask: a filter that a secret does not pass
- *
- * It stands in front of the sink of anything that leaves the program, such as
- * a log or a terminal. What an agent writes itself, messages of servers, audit
- * and provenance, goes through one for its key without being asked. Several
- * secrets need as many filters, each the sink of the one before:
- *
- *     tcall_mask mask = {0};
- *     mask.secret = key;
- *     mask.sink = my_sink;
- *     tcall_mask_put(&mask, bytes, len);
- *
- * The secret is found in whatever pieces it comes, and as JSON may write it:
- * behind backslashes, as \u0041, and both again in a string of JSON in a string
- * of JSON. Where only its beginning is there, 8 characters or more, that is
- * masked too. Not found are other encodings of it, such as base64, %41 and
- * hexadecimal, its end alone, and the secret with other characters between its
- * own.
- */
-
-/* A secret that is shorter is none: "none" and "ollama" are words. */
-enum { TCALL_SECRET_MIN = 8 };
-
-/* So many backslashes are before no character, or JSON would be in a fourth
- * string. */
-enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
-
-/* All zero but for the first three. It must not move while it is in use. */
-typedef struct tcall_mask {
-    const char *secret; /* visible characters, no backslash; NULL: none */
-    tcall_sink sink;    /* gets the rest; has to take all that it is given */
-    void *user;
-    /* private */
-    size_t matched; /* characters of the secret that the text has just shown */
-    bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
-    int error; /* of the sink */
-} tcall_mask;
-
-/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
- * Returns len, or the sink's error. The start of what may be the secret waits
- * for what follows. */
-TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
-/* Passes on what waits: the text is over, or somebody reads it now. Returns
- * TCALL_OK or the sink's error. */
-TCALL_API int tcall_mask_end(tcall_mask *mask);
-
-/* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
- *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
- */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
-
-/* ==========================================================================
  * >>pattern: regular expressions
  *
  * A pattern is compiled to a small program, which is run over a text with all
@@ -2014,11 +1917,36 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
 
 /* ==========================================================================
- * >>say: what is wrong with a value, and what to send instead
+ * >>say: what may come, and what is wrong with what came
  *
- * All of it is said from the node or shape that is missed and from the checked
- * text: the place as a JSON Pointer, the keyword, and a sentence for the model.
+ * What is sent, checked and said of a value is said from one description, its
+ * shape or node: its JSON Schema, a struct as JSON, and of a fault the place as
+ * a JSON Pointer, the keyword, and a sentence for the model.
  */
+
+/* -- Shapes as JSON Schema, structs as JSON --
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- Faults -- */
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
@@ -2041,6 +1969,24 @@ TCALL_API int tcall_write_coercions(tcall_writer *w,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers --
+ *
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes.
+ */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2182,7 +2128,7 @@ typedef enum tcall_safety {
     X(WILL_READ_CACHE, GOING)            \
     X(DID_CACHE_HIT, DID_HIT)            \
     X(DID_CACHE_MISS, DID_GOING)         \
-    X(AROUND_EXECUTE, GOING)             \
+    X(AROUND_EXECUTE, AROUND)            \
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
@@ -2419,7 +2365,6 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 typedef struct tcall_stages_ {
     /* private */
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
-    int (*pass)(tcall_ctx *cx, int last);
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
@@ -2427,7 +2372,7 @@ typedef struct tcall_stages_ {
 /* Private: see tcall_report. problem: TCALL_PROBLEM_... */
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
-    void (*notes)(tcall *tc, const tcall_tool *tool);
+    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2444,8 +2389,9 @@ typedef struct tcall_desc {
     /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
      * strict JSON of the types that are asked for, or refused. */
     const struct tcall_lenience_ *lenient;
-    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
-     * table is refused with a code, for a program that has started once. */
+    /* &tcall_report: looks for all that can be wrong with a table, and says it
+     * in words. NULL: of a table only what could do harm is refused, with a
+     * code, for a program that has started once with the report. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -2483,14 +2429,6 @@ typedef struct tcall_desc {
     void *user;             /* for all of the above */
 } tcall_desc;
 
-/* The hooks of a registry, or of it and one of its tools, in the order of
- * their calls. */
-typedef struct tcall_order_ {
-    const tcall_hook **hooks;
-    uint16_t count, room;
-    uint32_t stages; /* those that have hooks, bits */
-} tcall_order_;
-
 struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -2505,8 +2443,6 @@ struct tcall {
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
-    tcall_order_ order;   /* of the registry's hooks */
-    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -2559,8 +2495,8 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
- * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
- * built anew afterwards. Tools may call this, and tcall_remove, too. */
+ * has no room, TCALL_E_USAGE without desc.rows. Tools may call this, and
+ * tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 /* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
  * Calls of it that are under way end as they would have; its texts have to stay
@@ -2584,20 +2520,26 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * whose tools have shapes carries none of it.
  */
 
-struct tcall_judged_;
 struct tcall_said_fault_;
+
+/* Private: a schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Private: what is asked of a text. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
@@ -2608,12 +2550,6 @@ TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
 TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
-
-/* ==========================================================================
- * >>registry: how a table of tools becomes one that can be called
- *
- * See >>tools.
- */
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -2678,9 +2614,9 @@ typedef struct tcall_pick_report {
 
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
- * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
- * free, which are used only meanwhile (20 bytes more for each tool make it
- * faster); TCALL_E_USAGE when max is 0.
+ * when no tool has a score; TCALL_E_MEMORY when the block has not 2.1 KB free
+ * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
+ * max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
  * not UTF-8 separate words. At most 40 different words of it count; numbers are
@@ -2736,14 +2672,26 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* An input or output that was replaced, and by whom. */
-typedef struct tcall_change {
-    const struct tcall_change *before;
-    const char *by;   /* name of the hook or the tool */
-    uint8_t stage;    /* tcall_stage it happened at */
-    tcall_json input; /* the arguments; of output: missing */
-    tcall_str output;
-} tcall_change;
+/* One attempt at the arguments: what came, what a repair made of it, what hooks
+ * made of it. Of an output that a hook replaced there is only its text. */
+typedef struct tcall_attempt {
+    const struct tcall_attempt *next; /* of the list it is in */
+    const char *by;    /* "model", "repair", or the name of a hook or tool */
+    tcall_str came;    /* the text as it came; the output that was replaced */
+    tcall_json args;   /* checked arguments; missing: nothing was read */
+    const void *bound; /* the struct that tool->shape describes */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
+    size_t error_at;          /* parse errors: offset in what came */
+    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
+    int error;                /* TCALL_OK or what went wrong */
+    uint16_t coercions;
+    uint8_t faults; /* number of */
+    uint8_t step;   /* tcall_step reached, or failed in */
+    uint8_t stage;  /* tcall_stage it was made at */
+    bool validated; /* the schema holds */
+} tcall_attempt;
 
 /* Something a tool made besides its output; the tool's until tcall_release, the
  * bytes of an image as long as the conversation holds it (tcall_agent_show). To
@@ -2795,31 +2743,28 @@ struct tcall_ctx {
     tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
     uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
-    int stop;                    /* < 0: what tcall_cancel was called with */
+    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
+    int stop;               /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; NULL: nothing was. What
-     * masks them in a text, so that only who injects links it. */
-    const char *injected;
+    /* private: masks in a text what was injected, so that only who injects
+     * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* of the stage at hand, in their order */
-    uint16_t next_inner;        /* the same for a stage inside of an attempt */
-    uint16_t next_around;       /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;       /* hooks that are around what runs now */
+    uint16_t next_hook;         /* where those of the stage at hand are */
+    uint16_t around;            /* where the hook is that is around what runs */
+    uint8_t around_depth;       /* how many are */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
     bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
@@ -2872,26 +2817,18 @@ struct tcall_call {
     uint32_t turn_id;
     uint16_t round, position;
     /* What became of it. */
-    bool validated; /* the schema holds */
-    bool repaired;  /* by the repair callback: untrusted */
+    bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    uint8_t step;   /* tcall_step reached, or failed in */
-    uint8_t faults; /* number of */
-    uint16_t coercions;
-    int error;       /* TCALL_OK or what went wrong */
-    uint32_t fixes;  /* of the text, TCALL_FIX_... bits */
-    size_t error_at; /* parse errors: offset in arguments */
+    int error; /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;          /* checked arguments; valid until tcall_release */
-    const tcall_node *node;   /* of the schema; NULL: another one checks, or
-                               * nobody */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    /* The other attempt at the arguments, where there was a repair: what came,
-     * if that was repaired, else the repair that was refused too. */
-    const tcall_call *other;
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
+    /* The attempt that counts: it is shown, approved, logged and sent back. */
+    tcall_attempt asked;
+    const tcall_attempt *others; /* what came first, what was refused ... */
+    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
+                                  * nobody else; NULL: asked */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -2927,12 +2864,70 @@ TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
- * >>context: what tools and hooks may do to their call
+ * >>invoke: from a checked call to a result
  *
- * A tool and a hook get the context of the call they work for: its fields say
- * what is known, and these functions change what becomes of the call. What
- * they keep is in the block until tcall_release.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read. What programs and logs read of a call is here, too.
  */
+
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
+
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
+/* Takes a call through all stages and writes what the model reads to out, a
+ * writer to a buffer outside of the block: the tool's output, or
+ * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
+ * or failed; out is complete in both cases. Two errors leave out untouched and
+ * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
+ * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
+ * again, unless call->approved is set). call->cx.wait says when. */
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out, tcall_call *call);
+/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
+ * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
+ * release what it holds: it sees cx->stop. */
+TCALL_API void tcall_cancel(tcall_call *call, int error);
+
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
+ * Returns TCALL_OK when it has it; otherwise the tool returns what this
+ * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
+ * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
+ * asked as well. */
+TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* ---- what tools and hooks may do to their call ---- */
+
+/* A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release. */
 
 /* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
 TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
@@ -3003,79 +2998,13 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
-/* ==========================================================================
- * >>invoke: from a checked call to a result
- *
- * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
- * with the hooks of the registry and of the tool at each. It takes a call that
- * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read.
- */
-
-/* Hooks around the run of one tool that may be inside each other. */
-#ifndef TOOLCALL_MAX_AROUND
-#define TOOLCALL_MAX_AROUND 8
-#endif
-
-/* Takes a call through all stages and writes what the model reads to out, a
- * writer to a buffer outside of the block: the tool's output, or
- * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
- * or failed; out is complete in both cases. Two errors leave out untouched and
- * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
- * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). call->cx.wait says when. */
-TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
- * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
- * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
- * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
- * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
- * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
- * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
- * the call. */
-TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out, tcall_call *call);
-/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
- * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
- * release what it holds: it sees cx->stop. */
-TCALL_API void tcall_cancel(tcall_call *call, int error);
-
-/* For tools that learn only from the arguments that a call needs approval, or
- * that can tell before whether it would succeed (tool->looks_first).
- * Returns TCALL_OK when it has it; otherwise the tool returns what this
- * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
- * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
- * asked as well. */
-TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* -- For authors of hooks -- */
-
-/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
- * are further inside, and the tool. Returns what came of it; the hook returns
- * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
- * from its start. Only tools that only read or are idempotent get a second
- * attempt; for the others this returns the result of the first. */
-TCALL_API int tcall_next(tcall_ctx *cx);
-/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
- * there are any. A program without hooks does not name it, and its calls are
- * checked, permitted and run. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const tcall_stages_ tcall_stages;
-#endif
-
-/* ==========================================================================
- * >>records: what programs and logs read of a call
- *
- * Fingerprints that nobody can forge without the key, and where the arguments
- * of a call came from.
- */
+/* ---- records ---- */
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+/* Hashes a value with desc.hash_key, whatever the order of members and the form
+ * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
+TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -3083,10 +3012,9 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+ * has to decide: its tool's definition and its arguments, see tcall_hash_json.
+ * 0: the call was not hydrated, or is of an unknown tool. */
+TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other
@@ -3097,10 +3025,61 @@ TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,
- * repaired, no_schema_mode, the value that was checked, errors. The key of the
- * agent, if there is one, is masked in it, see >>mask. */
+ * repaired, no_schema_mode, the value that was checked, errors; where a repair
+ * or a hook made others of them, all attempts, by whom each is. The key of the
+ * agent, if there is one, is masked in it, see tcall_mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
+
+/* ---- masks ---- */
+
+/* A mask is a filter that a secret does not pass. It stands in front of the
+ * sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     tcall_mask_put(&mask, bytes, len);
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3189,7 +3168,7 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
  * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
- * one, see >>mask.
+ * one, see >>invoke.
  * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -3263,17 +3242,6 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
 
 /* ==========================================================================
- * >>strict: schemas as providers' strict modes want them
- *
- * A tool with strict = true asks the provider to hold the model to its schema
- * while it writes. Providers do so for a part of JSON Schema, and each for
- * another one. What is sent is rewritten to fit; where it cannot say what the
- * schema says, the tool is sent as it is, without strict mode. The schema
- * itself is untouched: what had to be left out is still checked when a call
- * comes.
- */
-
-/* ==========================================================================
  * >>provider: requests, and what all wire formats share
  *
  * A provider is data: the members that matter in its answers, the words it
@@ -3339,11 +3307,12 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a member of a provider's answers is (tcall_wire.field). A call is read
+/* What a member of a provider's answers is. A call is read
  * as an element that has some of id, name, arguments and index, whole or as a
  * piece of one that came before. */
 enum {
-    TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
+    TCALL_FIELD_NONE,    /* only its inside counts */
+    TCALL_FIELD_ELEMENT, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
     TCALL_FIELD_ID,             /* the first that is not empty counts */
@@ -3386,32 +3355,44 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. The last of an object's
- * table says so; in the order in which they mostly come they are found first.
- */
-typedef struct tcall_wire {
-    /* Those of the object that it is; of an array the one of its elements. */
-    const struct tcall_wire *members;
-    char name[21]; /* here, so that it goes with a format that nobody names */
-    uint8_t len;   /* of the name */
-    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
-    uint8_t flags; /* TCALL_WIRE_... */
-} tcall_wire;
-
-/* Flags of a tcall_wire. */
+/* What matters in the answers of a format, as a table: a list of rows
+ *
+ *     X(T, object, name, field, more, inside)
+ *
+ * one for each member that is read: the object it is a member of (a word of the
+ * table's own), its name, what it is (TCALL_FIELD_... without that prefix) and
+ * TCALL_ROW_... The rows of an object follow each other, in the order in which
+ * the members mostly come, and the last one says so. What is itself an object
+ * names the row that those of its inside begin with, object_name, else none.
+ * So an object may share the last rows of another. The answer comes first.
+ *
+ * In memory a row is five bytes, of which the last two are where the inside
+ * begins, and the name: it goes with a format that nobody names. */
 enum {
-    TCALL_WIRE_EACH = 1, /* members is of an array */
-    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
-                            white space */
-    TCALL_WIRE_LAST = 8, /* of its table */
-    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+    TCALL_ROW_LAST = 32,  /* of its object */
+    TCALL_ROW_TEXT = 64,  /* an object or array is read as its JSON text,
+                             without white space */
+    TCALL_ROW_ARRAY = 128 /* see TCALL_EACH */
 };
 
-/* clang-format off */
-/* Makes a tcall_wire: its name a text, members a table, or NULL. */
-#define TCALL_WIRE(name, field, flags, members) \
-    {members, name, sizeof name - 1, field, flags}
-/* clang-format on */
+/* The inside is that of an array's elements, which are this field. */
+#define TCALL_EACH(field) ((int)TCALL_ROW_ARRAY | TCALL_FIELD_##field)
+
+/* Makes the table `me` of such a list. */
+#define TCALL_ROWS(me, list)                              \
+    struct me##of_ {                                      \
+        uint8_t none[6];                                  \
+        list(TCALL_ROW_PLACE_, me##of_)                   \
+    };                                                    \
+    static const struct me##of_ me = {{0, 0, 0, 6, 0, 0}, \
+                                      list(TCALL_ROW_, me##of_)};
+#define TCALL_ROW_PLACE_(T, object, name, field, more, inside) \
+    uint8_t object##_##name[5];                                \
+    char object##_##name##_[sizeof #name];
+#define TCALL_ROW_(T, object, name, field, more, inside)                 \
+    {sizeof #name - 1, TCALL_FIELD_##field, more,                        \
+     offsetof(struct T, inside) & 255, offsetof(struct T, inside) >> 8}, \
+        #name,
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -3505,7 +3486,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_wire *answer; /* the members of an answer that matter */
+    const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
     const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
@@ -3571,6 +3552,16 @@ TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Containers that may lie within each other on the way to a value. */
 #define TCALL_WIRE_LEVELS_ 9
 
+/* Private: where things lie in the block, while it is read. */
+enum {
+    TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
+    TCALL_AT_PENDING_, /* what the current document brought begins here */
+    TCALL_AT_ELEMENT_, /* the current element, if open */
+    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
+    TCALL_PLACES_
+};
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
@@ -3591,56 +3582,60 @@ typedef struct tcall_reader {
     void *user;
     const tcall_provider *provider;
     tcall_chat *chat;
-    size_t start;    /* the items of this answer begin here */
-    size_t text_at;  /* the item to which its text is added, if has_text */
-    size_t unmerged; /* the elements of the current document begin here */
-    size_t element;  /* the current element, if open */
-    size_t raw;      /* its text as it came, if keeping_raw */
-    size_t echoed;   /* the call whose arguments come again, if echoes */
-    size_t echo;     /* bytes of them that did */
-    size_t text_max; /* bytes of text that are kept */
-    size_t missing;  /* bytes that did not fit */
-    size_t raw_missing;
-    /* of the answer */
-    bool has_text;          /* there is an item for its text */
-    bool text_ends, parted; /* the next text is another one; that was told */
-    uint8_t words;          /* the field that brought words of reasoning */
-    bool begins, complete;  /* it said that it begins; that it is over */
-    bool finished, cut;     /* why it stopped; so that no last call runs */
-    bool known, in_page; /* a value matters; answer.message is how it begins */
-    /* of the current document */
-    uint8_t event;     /* TCALL_MEANS_... */
-    bool whole, piece; /* a whole answer; a piece of a stream */
-    bool in_whole;     /* at hand is what only whole answers have */
-    bool repeats;      /* there were elements before it */
-    bool stopped;      /* a reason to stop was given */
-    /* of the current choice */
-    bool in_choice, choice_known;
-    bool other, cut_before; /* it is not the first; the answer before it */
-    uint8_t stop_before;
-    /* of the current element */
-    uint8_t index; /* counted from 1; 0: none */
-    uint8_t type;  /* TCALL_MEANS_... */
-    uint8_t flags; /* TCALL_FLAG_..._ */
-    int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored, echoes;
+    size_t start; /* the items of this answer begin here */
+    size_t text_max,
+        missing; /* bytes of text that are kept; that did not fit */
+    size_t place[TCALL_PLACES_];
+    size_t echo;  /* bytes of arguments that came again */
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    struct {      /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        /* of its choice: */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;
+        uint8_t stop_before; /* the answer before it */
+    } doc;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;        /* its arguments come again */
+    bool keeping_raw;   /* its text is kept as it came */
+    size_t raw_missing; /* bytes of that which did not fit */
+    const char *kept;   /* its text in this piece begins here */
     /* of the current value */
-    const tcall_wire *member;
-    const tcall_wire *next; /* its object's where the next name is looked
-                             * for first */
-    int8_t part;            /* of the element that it is of; -1: none */
-    bool growing;           /* it goes to the end of the block */
-    char word[40];          /* a short one; of a name what came so far */
-    uint8_t word_len, levels;
-    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
-    const char *kept; /* the element's text in this piece begins here */
-    /* of a character whose halves are told one by one, and may be parted */
-    const tcall_wire *half_of;
+    const uint8_t *member; /* its row of the format's table */
+    const uint8_t *next;   /* its object's, where the next name is looked for
+                            * first */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
+    uint8_t levels;
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    char word[40]; /* a short one; of a name what came so far */
+    uint8_t word_len;
+    /* a character's first half that was told, and what it is of */
     uint16_t half;
+    const uint8_t *half_of;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
-    bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
@@ -3679,23 +3674,22 @@ TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;
@@ -3773,106 +3767,114 @@ extern const tcall_provider tcall_interactions;
  * url, path or quirk serves what is not here.
  */
 
-/* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks, turns). Where those
- * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
- */
+/* Each with what is known of it: X(name, format, url, path, key header, before
+ * the key, reasoning, its member of a message, strict mode, quirks, turns).
+ * Where those of Mistral's models hold elsewhere, as at OpenRouter, a copy
+ * needs its turns. */
 #define TCALL_SERVERS(X)                                                       \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
+    X(groq, openai, "https://api.groq.com", "/openai/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+    X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "",                    \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
+    X(deepseek, openai, "https://api.deepseek.com", "/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
-      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+    X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, "",                 \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+    X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,    \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+    X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
-      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_REASONING_SIGNATURES, "", TCALL_STRICT_NONE,                       \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
-    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+    X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
       0)                                                                       \
-    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
-      0)                                                                       \
-    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+    X(fireworks, openai, "https://api.fireworks.ai",                           \
+      "/inference/v1/chat/completions", "Authorization", "Bearer ",            \
+      TCALL_REASONING_TEXT, "reasoning_content", TCALL_STRICT_NONE,            \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING, 0)                  \
+    X(cerebras, openai, "https://api.cerebras.ai", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
-    X(github, "https://models.github.ai", "/inference/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
-      TCALL_TURNS_ANSWERED)                                                    \
-    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE,                                                       \
+    X(github, openai, "https://models.github.ai",                              \
+      "/inference/chat/completions", "Authorization", "Bearer ",               \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
+    X(cohere, openai, "https://api.cohere.ai",                                 \
+      "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
+    X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
+    X(lmstudio, openai, "http://127.0.0.1:1234", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
+    X(ollama_v1, openai, "http://127.0.0.1:11434", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
           TCALL_QUIRK_FREE_REASONING,                                          \
-      0)
-
-/* Likewise those of the format Responses. */
-#define TCALL_RESPONSES_SERVERS(X)                                          \
-    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
-      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
-      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
-    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      0)                                                                       \
+    X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
+      "Bearer ", TCALL_REASONING_ELEMENTS, "", TCALL_STRICT_OPENAI,            \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
+    X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, "",                \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
 
-/* ==========================================================================
- * >>providers: all of them, by name
- */
-
-/* Returns the provider or server of this name ("groq"), or NULL. Links all
- * that are not left out. */
+/* Returns the provider or server of this name ("groq"), or NULL. Links all of
+ * them. */
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
- * >>transport: the one door to the network
+ * >>agent: say, run, plan, over a transport
+ *
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ *
+ * A turn is from what a person says to the answer, or to the error that ends
+ * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
+ * used of the limits of desc, is agent->turn; each call points to it.
+ *
+ * What a step calls (tools, hooks, listeners, approve, the transport) may look
+ * at the conversation, save it and cancel the turn: tcall_agent_text, _save,
+ * _cancel and _need, tcall_chat_next. All else here answers TCALL_E_USAGE
+ * until the step is over; for who hears of TCALL_EVENT_TURN_END it is.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* -- The one door to the network --
  *
  * The library never opens a socket: an agent is given a transport, and port/
  * has one that fits. What follows is for authors of others.
  */
-
-#ifndef TOOLCALL_NO_AGENT
 
 /* One header line. The value is sent as value followed by secret; the secret
  * must never reach a log, an error or an event. Both may be NULL. */
@@ -3928,13 +3930,7 @@ typedef struct tcall_transport {
     void *user;
 } tcall_transport;
 
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent_desc: what an agent is made of
- */
-
-#ifndef TOOLCALL_NO_AGENT
+/* -- What an agent is made of -- */
 
 /* What an agent is made of. tc, provider, model and the transport's open,
  * write, read and close are required; zero is the default of all the rest. */
@@ -3965,8 +3961,8 @@ typedef struct tcall_agent_desc {
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;
-    /* How often one request is sent; default 3, 1: never again, which is the
-     * default with TOOLCALL_NO_RETRY. It is sent again where that may help:
+    /* How often one request is sent; default 3, 1: never again. It is sent
+     * again where that may help:
      * nothing of an answer came because the connection failed, or the HTTP
      * status is 408, 409, 429 or 500 to 599, or as the header x-should-retry
      * says. The wait before is the server's (Retry-After), else 0.5 s, 1 s,
@@ -4006,26 +4002,7 @@ enum {
     TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
 
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent: say, run, plan, over a transport
- *
- * A request is written twice by the same function, once to count its bytes and
- * once to send them. Planning and acting are apart: tcall_agent_plan returns
- * checked calls, tcall_agent_step and tcall_agent_run also run them.
- *
- * A turn is from what a person says to the answer, or to the error that ends
- * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
- * used of the limits of desc, is agent->turn; each call points to it.
- *
- * What a step calls (tools, hooks, listeners, approve, the transport) may look
- * at the conversation, save it and cancel the turn: tcall_agent_text, _save,
- * _cancel and _need, tcall_chat_next. All else here answers TCALL_E_USAGE
- * until the step is over; for who hears of TCALL_EVENT_TURN_END it is.
- */
-
-#ifndef TOOLCALL_NO_AGENT
+/* -- The agent -- */
 
 typedef struct tcall_agent tcall_agent;
 
@@ -4123,35 +4100,33 @@ struct tcall_agent {
     const tcall_agent *self; /* where tcall_agent_init has succeeded */
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;       /* the transport has to be closed */
-    bool reconnected;  /* a dead connection was replaced */
-    bool unanswered;   /* the last question was taken back */
-    bool last_round;   /* calls of this answer do not run: it asked for words */
-    bool picked;       /* the offer is only made smaller from now on */
-    size_t offer_size; /* bytes of tc->offer */
-    uint16_t tries;    /* of this request */
+    bool reconnected; /* a dead connection was replaced */
+    bool unanswered;  /* the last question was taken back */
+    bool last_round;  /* calls of this answer do not run: it asked for words */
+    bool picked;      /* the offer is only made smaller from now on */
+    uint16_t tries;   /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    size_t path_mark; /* of the block, before a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
-    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
-    size_t call_at;        /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way: call, or in the block */
+    int call_at;           /* calls of it that have a result */
+    tcall_call *call;      /* one, in the block */
+    tcall_call *batch;     /* calls under way: that one, or more in the block */
     size_t batch_mark;     /* of the block, before them */
     int batch_count;
-    int current;       /* the call of the batch that goes on next */
+    int current;       /* the call of the batch that was the last to go on */
     int waiting;       /* calls in a row that wait */
     tcall_loops loops; /* calls of this turn */
     tcall_writer out;  /* counts a request; of the call whose turn it is */
-    tcall_call call;
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -5816,11 +5791,23 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
 }
 
 /* ==========================================================================
- * >>store
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. The machine does the same; the decoder below keeps no text, and what
+ * has no shape, or is not in its place, it does not ask for.
  */
 
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
 /* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_store_types_(char first)
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
@@ -5831,13 +5818,6 @@ TCALL_SHARED_ uint8_t tcall_store_types_(char first)
     case 'f': return TCALL_SHAPE_BOOLEAN;
     default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     }
-}
-
-/* Returns where the value is kept of a struct that begins at base, or NULL. */
-TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* ---- words ----
@@ -5904,39 +5884,6 @@ TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
     return words->word != NULL;
 }
 
-/* ---- texts ---- */
-
-/* Stores a part of it, as far as there is room. */
-TCALL_SHARED_ void tcall_store_text_(const tcall_shape *shape,
-                                     tcall_text_into_ *text, const char *bytes,
-                                     size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&shape->size);
-    size_t i;
-    if (text->to && len < size && text->len < size - len)
-        memcpy(text->to + text->len, bytes, len);
-    for (i = 0; i < len; i++)
-        text->followed += (bytes[i] & 0xC0) == 0x80;
-    text->len = len < SIZE_MAX - text->len ? text->len + len : SIZE_MAX;
-}
-
-/* Ends it. Returns what is wrong with it, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_text_end_(const tcall_shape *shape,
-                                            const tcall_text_into_ *text)
-{
-    size_t count = text->len - text->followed; /* of characters */
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    if (text->to && text->len >= TCALL_FETCH_16_(&shape->size))
-        return TCALL_MISFIT_ROOM;
-    if (text->to)
-        text->to[text->len] = '\0';
-    return TCALL_FITS;
-}
-
 /* ---- numbers ---- */
 
 /* A number in units of the last digit that counts. */
@@ -5972,66 +5919,50 @@ bool tcall_store_double_(void *to, const struct tcall_num_ *number)
     return tcall_num_double_(number, to);
 }
 
-/* The same of an int64_t or a double. A double that has no bound on that side
- * may be beyond what millionths can say. */
-static uint8_t tcall_wide_misfit_(const tcall_shape *shape,
-                                  const tcall_units_ *units)
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
 {
+    const tcall_shape *shape = (const tcall_shape *)place->what;
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &shape->more));
     bool minus = units->value < 0;
-    if (range->store && units->value == (minus ? INT64_MIN : INT64_MAX) &&
-        units->value == (minus ? range->low : range->high))
-        return TCALL_FITS;
-    return tcall_units_misfit_(units, range->low, range->high,
-                               TCALL_FETCH_8_(&shape->flags));
-}
-
-/* Stores it. Returns false where there is no room for it. */
-static bool tcall_wide_store_(const tcall_shape *shape,
-                              const tcall_num_ *number,
-                              const tcall_units_ *units, char *to)
-{
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
     if (range->store)
-        return range->store(to, number);
-    memcpy(to, &units->value, sizeof units->value);
-    return true;
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
 }
 #endif
 
-/* Gives a number in the units of its shape, of a kind that stores numbers.
- * Returns which bound it is beyond, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_units_(const tcall_shape *shape,
-                                         const tcall_num_ *number,
-                                         tcall_units_ *units)
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place, tcall_str text,
+                                   tcall_units_ *units)
 {
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    tcall_num_ number = tcall_num_read_(text);
+    int32_t value;
+    tcall_num_whole_(&number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_misfit_(shape, units);
+        return tcall_place_wide_(place, &number, units);
 #endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
     return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
                                TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* Stores it. Returns TCALL_FITS, or that there is no room for it. */
-TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
-                                          const tcall_num_ *number,
-                                          const tcall_units_ *units, char *to)
-{
-    int32_t value = (int32_t)units->value;
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_store_(shape, number, units, to) ? TCALL_FITS
-                                                           : TCALL_MISFIT_ROOM;
-#endif
-    (void)shape;
-    (void)number;
-    memcpy(to, &value, sizeof value);
-    return TCALL_FITS;
 }
 
 /* ---- members ----
@@ -6041,20 +5972,20 @@ TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
  */
 
 /* Returns the set of those that came. */
-TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
+static char *tcall_store_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* Begins an object: no member has come. */
-TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
+static void tcall_store_object_(const tcall_object *object, char *base)
 {
     memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
-TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
-                                       uint8_t index)
+static bool tcall_store_member_(const tcall_object *object, char *base,
+                                uint8_t index)
 {
     char *came = tcall_store_came_(object, base) + index / 8;
     char bit = (char)(1 << index % 8);
@@ -6069,6 +6000,13 @@ TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
 TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
 {
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
+}
+
+/* Returns where a value is kept of a struct that begins at base, or NULL. */
+static char *tcall_store_place_(const tcall_shape *shape, char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* Returns how many bytes make a member what it is at first: of a text without
@@ -6100,8 +6038,8 @@ static size_t tcall_store_initial_size_(const tcall_shape *member)
 
 /* Ends a member of an object: one without a value becomes what it is at first.
  * Returns false where it is required and did not come. */
-TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
-                                           char *base, uint8_t index)
+static bool tcall_store_member_end_(const tcall_object *object, char *base,
+                                    uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
@@ -6116,482 +6054,493 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
 
-/* ==========================================================================
- * >>read
- *
- * The recogniser tells of the members and items of open objects and lists that
- * have a shape, the levels. What has none, or is not in its place, is not asked
- * for: it is recognised and nothing else.
+/* ---- values ---- */
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    place->what = shape;
+    place->base = tcall_store_place_(shape, base);
+}
+
+/* Returns the kind of its shape. */
+TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* Gives the place of the member at hand, if any. */
+static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_)
+        tcall_place_set_(
+            place,
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+                around->index,
+            around->base);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = fit->words;
+    around->index = TCALL_NO_MEMBER_;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    if (!tcall_words_end_(words))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    fit->next = words->word + words->len + 1;
+    fit->after = (uint8_t)(words->index + 1);
+    if (!tcall_store_member_(object, around->base, words->index))
+        return TCALL_MISFIT_DUPLICATE;
+    tcall_place_at_(around, fit->place);
+    return TCALL_FITS;
+}
+
+/* An item of a list comes next; those behind the last that it may have have no
+ * shape. Returns what is wrong with the list: only the first one too many is.
  */
+static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)around->what;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    char *base = around->base;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
+        around->index++;
+    if (around->index == most)
+        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                   ? TCALL_MISFIT_ROOM
+                   : TCALL_MISFIT_MAX_ITEMS;
+    if (around->index > most)
+        return TCALL_FITS;
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(
+        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
+    return TCALL_FITS;
+}
 
-/* What becomes of the value that is read, as a set. */
-enum {
-    TCALL_INTO_TEXT_ = 1,
-    TCALL_INTO_CHOICE_ = 2,
-    TCALL_INTO_NUMBER_ = 4,
-    TCALL_INTO_JSON_ = 8,
-    TCALL_INTO_NAME_ = 16 /* it is the name of a value */
-};
+/* An object is complete: looks after the members that were not given, from
+ * behind the one at hand. Returns whether one is missing, which is at hand
+ * then. */
+static bool tcall_place_lacks_(tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)place->what;
+    while (++place->index < TCALL_FETCH_8_(&object->count))
+        if (!tcall_store_member_end_(object, place->base,
+                                     (uint8_t)place->index))
+            return true;
+    return false;
+}
 
-/* Longer numbers are refused, so that places are counted in 16 bits; greater
- * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_LENGTH_ 1000
-#define TCALL_NUMBER_POWER_  3000
+/* Takes the member at hand back, if it may be absent. Returns its name, a word
+ * in flash, or NULL. */
+TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    uint8_t index = (uint8_t)around->index;
+    tcall_place_ member;
+    tcall_place_at_(around, &member);
+    if (!member.what ||
+        TCALL_FETCH_8_(&((const tcall_shape *)member.what)->flags) &
+            TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_store_null_(around->base, index);
+    tcall_store_null_(tcall_store_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
 
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+/* A list is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_list_(const tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)place->what;
+    uint16_t count = (uint16_t)(place->index + 1);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return count < (uint16_t)TCALL_FETCH_32_(&list->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
 
-/* The object that is read; which one is said by the first level. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+/* A member that is null has no value. */
+static void tcall_place_null_(const tcall_place_ *place, bool object)
+{
+    const tcall_place_ *around = place - 1;
+    if (object)
+        tcall_store_null_(around->base, (uint8_t)around->index);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
 
-/* For holes: what is to be read there is this object. Returns its shape. */
+/* A scalar begins with this character. */
+static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    fit->length = fit->followed = 0;
+    fit->nul = false;
+    if (first == 'n' && fit->levels && kind != TCALL_KIND_JSON &&
+        TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
+        tcall_place_null_(place, object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    else if (kind == TCALL_KIND_CHOICE)
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
+                                   size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    size_t i;
+    if (kind == TCALL_KIND_CHOICE)
+        tcall_words_take_(fit->words, bytes, len);
+    if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
+        len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    for (i = 0; i < len; i++)
+        fit->followed += (bytes[i] & 0xC0) == 0x80;
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A text is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_end_(const tcall_place_ *place,
+                                     const tcall_fit_ *fit)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    size_t count = fit->length - fit->followed; /* of characters */
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_TEXT &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place,
+                                   tcall_words_ *words)
+{
+    bool is = tcall_words_end_(words);
+    if (place->base)
+        *place->base = (char)(is ? words->index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* A scalar of these types is complete, a number with its text. Returns what is
+ * wrong with it; of a number that is out of bounds also its units. */
+static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
+                                 tcall_str number, tcall_units_ *units)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
+        return TCALL_MISFIT_TYPE;
+    if (kind == TCALL_KIND_JSON ||
+        (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
+        return tcall_place_text_end_(place, fit);
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+        return tcall_place_choice_(place, fit->words);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
+        types & TCALL_SHAPE_NUMBER)
+        return tcall_place_number_(place, number, units);
+    return TCALL_FITS;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                                   const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                            uint8_t code, uint8_t levels)
+{
+    if (code)
+        fit->note(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   const char *name, size_t len, bool last)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    if (!fit->named) {
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &object->names),
+                           TCALL_FETCH_8_(&object->count));
+        if (fit->next && fit->after < fit->words->count) {
+            fit->words->word = fit->next;
+            fit->words->index = fit->after;
+        }
+    }
+    fit->named = !last;
+    tcall_words_take_(fit->words, name, len);
+    if (!last)
+        return false;
+    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. */
+TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    if (fit->levels && !s->object)
+        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+                        (uint8_t)(fit->levels - 1));
+}
+
+/* An object or list with a shape opens, and what is in it comes next. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    fit->levels++;
+    fit->place++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
+    if (!place->what)
+        place->what = fit->object;
+    tcall_store_object_((const tcall_object *)place->what, place->base);
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. */
+TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                          char first, uint8_t most)
+{
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
+    uint8_t types = tcall_types_from_(first), kind;
+    bool wrong, open = types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY);
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    wrong = !(TCALL_FETCH_8_(&shape->types) & types);
+    fit->types = types;
+    open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
+    if (wrong &&
+        !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
+        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open && fit->levels == most) {
+        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open)
+        tcall_fit_opens_(fit);
+    else
+        tcall_place_begin_(fit, s->object, first);
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    return open || wrong || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
+               ? TCALL_HEAR_
+               : TCALL_SKIP_;
+}
+
+/* The innermost object or list is complete. */
+TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                     bool object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (object) {
+        place->index = TCALL_NO_MEMBER_;
+        while (tcall_place_lacks_(place))
+            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* A scalar is complete. Returns what is wrong with it, which is noted. */
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                                      uint8_t types, tcall_str number,
+                                      tcall_units_ *units)
+{
+    uint8_t code = tcall_place_ends_(fit, types, number, units);
+    tcall_fit_note_(s, fit, code, fit->levels);
+    return code;
+}
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
 TCALL_SHARED_ const tcall_shape *
 tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 {
-    decoder->open_levels[decoder->levels].what = object;
+    decoder->fit.object = object;
     return &tcall_root_;
 }
 
-/* ---- what is wrong ---- */
-
-/* Notes a misfit of the value that the first levels lead to. Returns it, or
- * NULL when there is no room for it. */
-static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
-                                      uint8_t levels)
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
-    tcall_misfit *misfit = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = &decoder->misfits[decoder->misfit_count];
     uint8_t i;
     decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count];
-        misfit->code = code;
-        misfit->steps = levels;
-        for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->open_levels[i].index;
-    }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
-    return misfit;
-}
-
-/* Notes a misfit of the value that is read, if there is one. */
-static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    return code ? tcall_read_note_(decoder, code, decoder->levels) : NULL;
-}
-
-/* Returns where the value that is read is kept, or NULL. */
-static char *tcall_read_place_(const tcall_decoder *decoder)
-{
-    return tcall_store_place_(decoder->shape, decoder->base);
-}
-
-/* ---- names and words ---- */
-
-static void tcall_read_words_(tcall_decoder *decoder, uint8_t into,
-                              const char *list, uint8_t count)
-{
-    decoder->into = into;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    decoder->now.words.kept = 0;
-#endif
-    tcall_words_begin_(&decoder->now.words, list, count);
-}
-
-/* A part of a name or word. */
-static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    tcall_words_take_(&decoder->now.words, bytes, len);
-#if TOOLCALL_MISFIT_TEXT
-    for (; len && decoder->now.words.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.words.text[decoder->now.words.kept++] = *bytes++;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
+        misfit->text_len = decoder->now.name.kept;
+        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
+    }
 #endif
 }
 
-/* Notes a misfit of the name or word that came. */
-static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+/* Keeps the beginning of a name or word for a misfit. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
+                                const char *bytes, size_t len)
 {
-    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
 #if TOOLCALL_MISFIT_TEXT
-    if (misfit) {
-        misfit->text_len = decoder->now.words.kept;
-        memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
-    }
+    if (first)
+        decoder->now.name.kept = 0;
+    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
+        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
+#else
+    (void)decoder;
+    (void)first;
+    (void)bytes;
+    (void)len;
 #endif
-    (void)misfit;
 }
 
-/* The name is complete. Returns whether its value has a shape. */
-static bool tcall_read_name_end_(tcall_decoder *decoder)
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
 {
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint16_t before = level->index;
-    decoder->into = 0;
-    if (!tcall_words_end_(&decoder->now.words)) {
-        if (!TCALL_FETCH_8_(&object->open)) {
-            level->index = 0xFFFF;
-            tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
-            level->index = before;
-        }
-        return false;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    return tcall_fit_name_(s, &decoder->fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    const tcall_shape *shape;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
     }
-    level->index = decoder->now.words.index;
-    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
-    if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
-        return false;
-    }
-    decoder->shape =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-        level->index;
-    decoder->base = level->base;
-    return true;
+    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* A name begins: mostly it is the one after the last. */
-static void tcall_read_name_begin_(tcall_decoder *decoder)
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
-    uint16_t index = (uint16_t)(decoder->level->index + 1);
-    tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                      TCALL_FETCH_POINTER_(const char *, &object->names),
-                      TCALL_FETCH_8_(&object->count));
-    if (decoder->next && index < decoder->now.words.count) {
-        decoder->now.words.word = decoder->next;
-        decoder->now.words.index = (uint8_t)index;
-    }
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t at = decoder->fit.length;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, !at, bytes, len);
+    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
+        memcpy(decoder->now.number + at, bytes, len);
+    tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
-static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
-                             size_t len, bool last)
+/* Whether a number came that is too long, and not merely kept as its text. */
+static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_name_begin_(decoder);
-    tcall_read_word_(decoder, name, len);
-    return last && tcall_read_name_end_(decoder);
+    const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    return decoder->fit.types & TCALL_SHAPE_NUMBER &&
+           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
+            (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
 
-static void tcall_read_choice_end_(tcall_decoder *decoder)
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
-    char *to = tcall_read_place_(decoder);
-    uint8_t index = 255;
-    if (tcall_words_end_(&decoder->now.words))
-        index = decoder->now.words.index;
-    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
-    if (to)
-        *to = (char)index;
-}
-
-/* ---- numbers ---- */
-
-/* Takes a byte of a number. */
-static void tcall_read_digit_(tcall_numeral_ *digits, char c)
-{
-    if (c == '-') {
-        digits->minus[digits->e] = true;
-    } else if (c == '.') {
-        digits->point = true;
-    } else if ((c | 0x20) == 'e') {
-        digits->e = true;
-    } else if (c == '+' || digits->length == TCALL_NUMBER_LENGTH_) {
-        /* the sign that goes without saying; too long */
-    } else if (digits->e) {
-        if (digits->power < TCALL_NUMBER_POWER_)
-            digits->power = (int16_t)(digits->power * 10 + (c - '0'));
-    } else {
-        digits->length++;
-        if (c == '0' && !digits->count) {
-            digits->places = (int16_t)(digits->places - digits->point);
-            return;
-        }
-        digits->places = (int16_t)(digits->places + !digits->point);
-        if (digits->count < TOOLCALL_NUMBER_DIGITS)
-            digits->text[digits->count] = c;
-        digits->count++;
-        if (c != '0')
-            digits->last = digits->count;
-    }
-}
-
-/* Returns the number that came. */
-static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
-{
-    tcall_num_ num;
-    num.cut = digits->last > TOOLCALL_NUMBER_DIGITS;
-    num.first = digits->text;
-    num.last =
-        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
-    num.top = digits->places - 1 +
-              (digits->minus[1] ? -digits->power : digits->power);
-    num.minus = digits->minus[0];
-    num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
-    return num;
-}
-
-/* Checks and stores a number of a kind that is kept as one. */
-static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
-{
-    char *to = tcall_read_place_(decoder);
+    uint8_t types = decoder->fit.types, code;
+    tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_misfit *misfit = tcall_read_misfit_(
-        decoder, tcall_store_units_(decoder->shape, num, &units));
-    if (misfit) {
+    tcall_num_ number;
+    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    if (tcall_decoder_too_long_(decoder)) {
+        tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
+        return;
+    }
+    if (types & TCALL_SHAPE_NUMBER && text.len <= TOOLCALL_NUMBER_BYTES) {
+        number = tcall_num_read_(text);
+        if (!tcall_num_integral_(&number))
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, &decoder->fit, types, text, &units);
+    if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
+        decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count - 1];
         misfit->got = units.value < INT32_MIN   ? INT32_MIN
                       : units.value > INT32_MAX ? INT32_MAX
                                                 : (int32_t)units.value;
         misfit->exact = !units.rest && misfit->got == units.value;
     }
-    if (to)
-        tcall_read_misfit_(
-            decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
+static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
-    const tcall_numeral_ *digits = &decoder->now.digits;
-    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
-    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
-    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-    tcall_num_ num = tcall_read_num_(digits);
-    if (any && !stored)
-        return;
-    if (digits->length == TCALL_NUMBER_LENGTH_)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && digits->last > num.top + 1 && digits->last)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (stored)
-        tcall_read_units_(decoder, &num);
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
 }
 
-/* ---- texts, and values that are kept as their text ---- */
-
-static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
-{
-    decoder->into = TCALL_INTO_TEXT_;
-    decoder->now.text.to = to;
-    decoder->now.text.len = decoder->now.text.followed = 0;
-}
-
-static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    if (decoder->now.text.to && !*bytes) /* it ends a text in C */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
-    tcall_store_text_(decoder->shape, &decoder->now.text, bytes, len);
-}
-
-/* What it has no room for is noted when it is complete. */
-static void tcall_read_json_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
-    if (len < (size_t)(size - decoder->kept)) {
-        memcpy(tcall_read_place_(decoder) + decoder->kept, bytes, len);
-        decoder->kept = (uint16_t)(decoder->kept + len);
-    } else {
-        decoder->kept = size;
-    }
-}
-
-static void tcall_read_json_end_(tcall_decoder *decoder)
-{
-    if (decoder->kept == TCALL_FETCH_16_(&decoder->shape->size)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0; /* half a value is none */
-    }
-    tcall_read_place_(decoder)[decoder->kept] = 0;
-}
-
-/* ---- objects and lists ---- */
-
-/* An object or list with a shape is a level of its own. The root's object is in
- * it already. */
-static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
-{
-    tcall_level_ *level = &decoder->open_levels[decoder->levels];
-    const void *what = decoder->shape;
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return TCALL_SKIP_;
-    }
-    decoder->levels++;
-    decoder->level = level;
-    level->base = tcall_read_place_(decoder);
-    level->index = 0xFFFF; /* the first one comes next */
-    decoder->next = NULL;
-    if (object)
-        what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
-    if (what)
-        level->what = what;
-    if (object)
-        tcall_store_object_((const tcall_object *)level->what, level->base);
-    return TCALL_HEAR_;
-}
-
-/* Looks after the members that were not given. */
-TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++) {
-        level->index = i;
-        if (!tcall_store_member_end_(object, level->base, i))
-            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
-    }
-}
-
-/* Notes a misfit of the list itself. */
-static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
-}
-
-static void tcall_read_list_end_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    uint16_t count = (uint16_t)(level->index + 1);
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
-    if (level->base)
-        memcpy(level->base, &count, sizeof count);
-}
-
-/* An item of a list begins. The first one too many is noted. */
-static void tcall_read_item_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    if (level->index != 0xFFFE) /* and then all are one */
-        level->index++;
-    decoder->shape = &tcall_any_;
-    decoder->base = level->base;
-    if (level->index < most)
-        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (level->index < most && level->base)
-        decoder->base += TCALL_FETCH_8_(&list->digits) +
-                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (level->index == most)
-        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
-                                                 TCALL_MEMBER_UNSAID
-                                             ? TCALL_MISFIT_ROOM
-                                             : TCALL_MISFIT_MAX_ITEMS);
-}
-
-/* A member that is null is not given. */
-static void tcall_read_null_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    if (decoder->syntax.object)
-        tcall_store_null_(level->base, (uint8_t)level->index);
-    else if (decoder->base) /* an item, which nothing else sets */
-        memset(decoder->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
-}
-
-/* ---- values ---- */
-
-/* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
-                                    char first)
-{
-    const tcall_shape *shape = decoder->shape;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    char *to = tcall_read_place_(decoder);
-    if (types & TCALL_SHAPE_NUMBER) {
-        memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
-        decoder->into = TCALL_INTO_NUMBER_;
-    }
-    if (kind == TCALL_KIND_JSON) {
-        decoder->into |= TCALL_INTO_JSON_;
-        decoder->kept = 0;
-        return TCALL_RAW_;
-    }
-    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
-        tcall_read_null_(decoder);
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
-    else if (kind == TCALL_KIND_BOOLEAN && to)
-        *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT)
-        tcall_read_text_begin_(decoder, to);
-    else if (kind == TCALL_KIND_CHOICE)
-        tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
-                          TCALL_FETCH_POINTER_(const char *, &shape->more),
-                          (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    uint8_t types = tcall_store_types_(first);
-    if (decoder->levels && !syntax->object)
-        tcall_read_item_(decoder);
-    if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
-        decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    decoder->into = 0;
-    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
-        return tcall_read_value_(decoder, types, first);
-    tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    return TCALL_SKIP_;
-}
-
-static void tcall_read_data_(tcall_syntax_ *syntax, const char *bytes,
-                             size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    size_t i;
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_text_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_word_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        for (i = 0; i < len; i++)
-            tcall_read_digit_(&decoder->now.digits, bytes[i]);
-}
-
-static void tcall_read_end_(tcall_syntax_ *syntax)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (syntax->depth < decoder->levels) {
-        if (TCALL_BIT_OF_(syntax->open, syntax->depth))
-            tcall_read_object_end_(decoder);
-        else
-            tcall_read_list_end_(decoder);
-        if (--decoder->levels)
-            decoder->level--;
-        decoder->next = NULL;
-        return;
-    }
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        tcall_read_number_end_(decoder);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_end_(decoder);
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_misfit_(
-            decoder, tcall_store_text_end_(decoder->shape, &decoder->now.text));
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_choice_end_(decoder);
-}
-
-static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
-    tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
-
-/* ---- the decoder ---- */
+static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+    tcall_decoder_ends_};
 
 /* Ends the reading, if nothing has ended it yet. */
-static void tcall_read_stop_(tcall_decoder *decoder, int error)
+static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
 {
     if (decoder->syntax.error)
         return;
@@ -6599,7 +6548,7 @@ static void tcall_read_stop_(tcall_decoder *decoder, int error)
 }
 
 /* Returns an error of the recogniser as those who read are told. */
-static int tcall_read_error_(int error)
+static int tcall_decoder_error_(int error)
 {
     return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
                                                          : error;
@@ -6607,21 +6556,15 @@ static int tcall_read_error_(int error)
 
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
-    tcall_syntax_ *syntax = &decoder->syntax;
+    tcall_syntax_ *s = &decoder->syntax;
     size_t at = 0;
-    int error;
-    if (syntax->error)
+    if (s->error)
         return decoder->error;
-    while (at < len && !syntax->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(syntax, bytes + at, len - at);
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error)
-        decoder->error = tcall_read_error_(syntax->error);
-    if (decoder->sink && at) {
-        error = decoder->sink(decoder->user, bytes, at);
-        if (error < 0)
-            tcall_read_stop_(decoder, error);
-    }
+    if (s->error)
+        decoder->error = tcall_decoder_error_(s->error);
     return decoder->error;
 }
 
@@ -6634,27 +6577,29 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_read_stop_(decoder, TCALL_E_TRUNCATED);
+    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_read_user_);
-    decoder->shape = &tcall_root_;
-    decoder->base = (char *)out;
-    decoder->open_levels[0].what = shape;
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
+    decoder->fit.note = tcall_decoder_note_;
+    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
- * >>text: walking over JSON text
+ * >>text
  *
- * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text, which must be UTF-8, these find anything, but
- * read nothing after its NUL. A string may have been decoded where it lies:
- * then it begins with a byte that no such text has, its content is ended by
- * NUL, and what it got shorter by is white space. All of these read both forms.
+ * Values are walked over in their text: a schema, or what was checked. White
+ * space is stepped over. In other text, which must be UTF-8, these functions
+ * find anything, but read nothing after its NUL. A string may have been decoded
+ * where it lies: then it begins with a byte that no such text has, its content
+ * is ended by NUL, and what it got shorter by is white space. All of these read
+ * both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -6679,53 +6624,12 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
                                        : TCALL_BOOL;
 }
 
-/* ---- escapes ---- */
-
-/* Returns the length of the escape at p in a string that the scanner accepted:
- * a pair of surrogates is one of 12 bytes. */
-TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    if (p[1] != 'u')
-        return 2;
-    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
-}
-
-/* Four hex digits. */
-static uint32_t tcall_unit_(const char *p)
-{
-    uint32_t unit = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
-    return unit;
-}
-
-/* Decodes the escapes of a string that the scanner accepted; new length. */
-TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
-{
-    char *to = out;
-    while (p < end) {
-        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((run ? run : end) - p);
-        uint32_t cp;
-        memmove(to, p, n);
-        to += n;
-        if (!run)
-            break;
-        p = run + 2;
-        if (p[-1] != 'u') {
-            *to++ = tcall_unescape_(p[-1]);
-            continue;
-        }
-        cp = tcall_unit_(p);
-        p += 4;
-        if (cp >= 0xD800 && cp <= 0xDBFF) {
-            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
-            p += 6;
-        }
-        to += tcall_utf8_(to, cp);
-    }
-    return (size_t)(to - out);
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
 }
 
 /* ---- from value to value ---- */
@@ -6807,8 +6711,21 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
+}
+
+static bool tcall_text_is_key_(const char *text)
+{
+    return *tcall_text_space_(tcall_text_skip_(text)) == ':';
+}
+
+/* Returns the key or element after this one, or NULL. */
+static const char *tcall_text_sibling_(const char *text)
+{
+    if (tcall_text_is_key_(text))
+        text = tcall_text_value_(text);
+    return tcall_text_after_(tcall_text_skip_(text));
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -6816,46 +6733,59 @@ TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
     return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
+TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
+{
+    return tcall_num_read_(tcall_text_verbatim_(text));
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
+}
+
+/* ---- strings ---- */
+
 /* Returns the string at text without its quotes, its escapes, if it has not
  * been decoded, as they are. */
 TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
+    size_t marks = *text == TCALL_DECODED_NULS_ ? 3 : 2;
     size_t len = (size_t)(tcall_text_string_end_(text) - text);
-    return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
+    return tcall_slice_(text + 1, len > marks ? len - marks : 0);
 }
 
-/* Decodes a string where it lies, unless it was, and returns it with a NUL
- * behind it. */
-TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+/* Reads up to four hex digits. */
+static uint32_t tcall_text_unit_(const char **at)
 {
-    tcall_str text = tcall_text_inner_(string);
-    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
-    bool nuls;
-    if (*string != '"')
-        return text;
-    text.len = tcall_decode_(to, to, end);
-    nuls = text.len && memchr(to, 0, text.len) != NULL;
-    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
-    to += text.len;
-    memset(to, ' ', (size_t)(end + 1 - to));
-    to[0] = 0;
-    if (nuls)
-        to[1] = TCALL_DECODED_NULS_;
-    return text;
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4 && tcall_hex_(**at) >= 0; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(*(*at)++);
+    return unit;
 }
 
-/* Decodes an escape or one byte of a JSON string at *at, and moves
- * *at past it. Returns the number of bytes. */
+/* Decodes an escape or one byte of a JSON string at *at, and moves *at past it.
+ * Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
-    const char *from = *at;
-    if (*from != '\\') {
-        out[0] = *from;
-        ++*at;
+    uint32_t code;
+    out[0] = *(*at)++;
+    if (out[0] != '\\' || !**at)
+        return 1;
+    if (*(*at)++ != 'u') {
+        out[0] = tcall_unescape_((*at)[-1]);
         return 1;
     }
-    *at += tcall_escape_len_(from);
-    return tcall_decode_(out, from, *at);
+    code = tcall_text_unit_(at);
+    if ((code & 0xFC00) == 0xD800 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+        *at += 2;
+        code = (code << 10) - 0x35FDC00 + tcall_text_unit_(at);
+    }
+    return tcall_utf8_(out, code);
 }
 
 /* Decodes the next character of a JSON string, all of its bytes, and moves *at
@@ -6868,27 +6798,12 @@ TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
     return len;
 }
 
-/* Returns the length of the escape at text, where a surrogate pair is one, or 0
- * if the text ends inside it. */
-static size_t tcall_text_escape_len_(const char *text)
-{
-    size_t len = text[1] == 'u' ? 6 : 2, i;
-    for (i = 1; i < len; i++) {
-        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
-            return 0;
-        if (i == 5 && (text[2] | 0x20) == 'd' &&
-            (tcall_hex_(text[3]) & 12) == 8)
-            len = 12;
-    }
-    return len;
-}
-
-/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
- * up to an end. */
+/* The bytes of a text that are left; or those of a JSON string, which has
+ * escapes. */
 typedef struct tcall_text_bytes_ {
-    const char *at, *end; /* end NULL: at the quote */
+    const char *at, *end;
+    bool escapes;
     char decoded[4];
-    uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
@@ -6896,74 +6811,78 @@ TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
     tcall_text_bytes_ bytes;
     bytes.at = text.ptr;
     bytes.end = text.ptr + text.len;
-    bytes.next = bytes.count = 0;
+    bytes.escapes = false;
     return bytes;
 }
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *string)
 {
-    tcall_text_bytes_ bytes;
-    if (*string != '"')
-        return tcall_text_bytes_in_(tcall_text_inner_(string));
-    bytes = tcall_text_bytes_in_(tcall_slice_(string + 1, 0));
-    bytes.end = NULL;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(tcall_text_inner_(string));
+    bytes.escapes = *string == '"';
     return bytes;
 }
 
-/* Returns the next byte, or -1 where the string or the text ends. */
-static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+/* Takes the next run of bytes: an escape, decoded, or all before the next one.
+ * Empty: none are left. */
+TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
 {
-    if (bytes->end)
-        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
-    if (bytes->next == bytes->count) {
-        const char *at = bytes->at;
-        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
-            return -1;
-        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
-        bytes->next = 0;
-    }
-    return (unsigned char)bytes->decoded[bytes->next++];
+    const char *from = bytes->at, *to = bytes->end;
+    if (from >= to)
+        return tcall_slice_(from, 0);
+    if (bytes->escapes && *from == '\\')
+        return tcall_slice_(bytes->decoded,
+                            tcall_text_char_(&bytes->at, bytes->decoded));
+    if (bytes->escapes)
+        to = (const char *)memchr(from, '\\', (size_t)(to - from));
+    bytes->at = to ? to : bytes->end;
+    return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal; a string that is broken is equal to none. */
+/* Returns whether both are equal. */
 TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 {
-    int byte;
-    /* most are plain, and have nothing to decode */
-    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
-           *a.at != '\\' && *a.at) {
-        a.at++;
-        b.at++;
-    }
-    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
-        *b.at != '\\')
-        return false;
-    do {
-        byte = tcall_text_byte_(&a);
-        if (tcall_text_byte_(&b) != byte)
+    tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
+    while (one.len && other.len) {
+        size_t len = one.len < other.len ? one.len : other.len;
+        if (memcmp(one.ptr, other.ptr, len) != 0)
             return false;
-    } while (byte >= 0);
-    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+        one = one.len > len ? tcall_slice_(one.ptr + len, one.len - len)
+                            : tcall_text_run_(&a);
+        other = other.len > len ? tcall_slice_(other.ptr + len, other.len - len)
+                                : tcall_text_run_(&b);
+    }
+    return one.len == other.len;
 }
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
-    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    char decoded[4];
-    if (bytes.end)
-        return tcall_hash_more_(hash,
-                                tcall_slice_(at, (size_t)(bytes.end - at)));
-    for (;; run = at) {
-        size_t len;
-        while (*at && *at != '"' && *at != '\\')
-            at++;
-        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
-        if (*at != '\\' || !tcall_text_escape_len_(at))
-            return hash;
-        len = tcall_text_char_(&at, decoded);
-        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
+    while (bytes.at < bytes.end)
+        hash = tcall_hash_more_(hash, tcall_text_run_(&bytes));
+    return hash;
+}
+
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    char *start = (char *)(uintptr_t)bytes.at, *to = start;
+    bool nuls = false;
+    if (!bytes.escapes)
+        return tcall_text_inner_(string);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        nuls = nuls || !*run.ptr;
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
+    start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    memset(to, ' ', (size_t)(bytes.end + 1 - to));
+    to[0] = '\0';
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return tcall_slice_(start, (size_t)(to - start));
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -6987,6 +6906,8 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
            tcall_text_same_(text, tcall_str_of(word));
 }
 
+/* ---- members ---- */
+
 /* Returns the key of the member of the object at text that has this name; in an
  * array the element whose index the name is; NULL where there is none. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
@@ -6994,18 +6915,12 @@ TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
     bool object = *text == '{';
     uint32_t index = 0;
     size_t i;
-    if (!object && *text != '[')
-        return NULL;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
-         text = tcall_text_next_(tcall_text_skip_(text))) {
-        if (object ? tcall_text_same_(text, name) : !index--)
-            return text;
-        if (object)
-            text = tcall_text_value_(text);
-    }
-    return NULL;
+    text = tcall_text_first_(text);
+    while (text && !(object ? tcall_text_same_(text, name) : !index--))
+        text = tcall_text_sibling_(text);
+    return text;
 }
 
 /* Returns the value of a member, or NULL where there is none or text is no
@@ -7017,41 +6932,16 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
     return text ? tcall_text_value_(text) : NULL;
 }
 
-/* ---- equality ---- */
-
 /* Returns the key that is equal to this one, from the one at `at` on, or NULL.
  */
 TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
     while (at && !tcall_text_equal_(at, key))
-        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+        at = tcall_text_sibling_(at);
     return at;
 }
 
-TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
-{
-    return tcall_num_read_(tcall_text_verbatim_(text));
-}
-
-/* Returns the number of members or elements. */
-TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
-{
-    bool object = *text == '{';
-    uint32_t count = 0;
-    for (text = tcall_text_first_(text); text; count++)
-        text = tcall_text_after_(
-            tcall_text_skip_(object ? tcall_text_value_(text) : text));
-    return count;
-}
-
-/* Returns the next name or scalar from at on, or end. */
-TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
-{
-    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
-                        tcall_text_closes_(at) || tcall_is_space_(*at)))
-        at++;
-    return at;
-}
+/* ---- equality ---- */
 
 /* Returns whether two values are equal, but for what is in them. */
 static bool tcall_text_alike_(const char *a, const char *b)
@@ -7067,14 +6957,24 @@ static bool tcall_text_alike_(const char *a, const char *b)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
         return *a == *b;
-    return tcall_text_count_(a) == tcall_text_count_(b);
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_text_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
 }
 
 /* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container of a that is open the key or element at hand lies
- * in open, and what it is compared with before it. What it takes comes off
- * *steps; they are negative, and no two values equal, when they or the room in
- * open did not do. */
+ * 1.0 too. Of each container that is open two places lie in open: the key or
+ * element of a at hand, and the first key, or this element, of b. What it takes
+ * comes off *steps; they are negative, and no two values equal, when they or
+ * the room in open did not do. */
 TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
                                           const char **open, size_t room,
                                           int32_t *steps)
@@ -7090,66 +6990,59 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
                 return false;
             }
             *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = b;
             *top++ = key;
-            b = tcall_text_first_(b);
+            *top++ = tcall_text_first_(b);
+        } else {
+            while (top > open && !tcall_text_pair_(top - 2))
+                top -= 2;
         }
-        while (!key && top > open) { /* a is whole: to what comes after it */
-            bool object = *top[-2] == '{';
-            key = tcall_text_after_(tcall_text_skip_(
-                object ? tcall_text_value_(top[-1]) : top[-1]));
-            if (!key) {
-                b = *(top -= 2);
-                continue;
-            }
-            top[-1] = key;
-            b = object ? b : tcall_text_after_(tcall_text_skip_(b));
-        }
-        if (!key)
+        if (top == open)
             return true;
-        a = key;
-        if (*top[-2] == '{') {
-            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
             if (!b)
                 return false;
-            *steps -= (int32_t)((b - top[-2]) / 16);
-            a = tcall_text_value_(key);
+            *steps -= (int32_t)((b - top[-1]) / 16);
+            a = tcall_text_value_(a);
             b = tcall_text_value_(b);
         }
     }
 }
 
-/* Returns the hash of a scalar, or what a bracket counts; moves *at on. */
-static uint32_t tcall_text_hash_part_(const char **at)
+/* Returns a hash that equal names or scalars share. */
+static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(*at);
-    const char *part = *at, *digit;
+    tcall_type type = tcall_text_type_(text);
+    const char *digit;
     uint32_t hash;
     tcall_num_ n;
-    if (*part == ',' || *part == ':' || tcall_is_space_(*part) ||
-        tcall_text_closes_(part) || type >= TCALL_ARRAY) {
-        ++*at;
-        return type >= TCALL_ARRAY ? (unsigned char)*part : 0;
-    }
-    *at = tcall_text_skip_(part);
     if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(part));
+        return tcall_text_hash_(tcall_text_bytes_of_(text));
     if (type != TCALL_NUMBER)
-        return (unsigned char)*part;
-    n = tcall_text_number_(part);
+        return (unsigned char)*text;
+    n = tcall_text_number_(text);
     hash = (uint32_t)(n.top * 4 + n.sign);
     for (digit = n.first; n.sign && digit <= n.last;)
         hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
     return n.sign ? hash : 1;
 }
 
-/* Returns a hash that equal values share: a sum over the names and scalars. */
+/* Returns a hash that equal values share: a sum over the names, scalars and
+ * brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
     uint32_t sum = 0;
-    while (text < end)
-        sum += tcall_text_hash_part_(&text) * 2654435769u;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_text_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
     return sum;
 }
 
@@ -7208,52 +7101,9 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     return tcall_pointer_unescape_(name, len);
 }
 
-/* ==========================================================================
- * >>json
- */
-
-TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
-{
-    tcall_json v;
-    v.at = at;
-    v.key = key;
-    return v;
-}
-
-TCALL_SHARED_ tcall_json tcall_json_none_(void)
-{
-    return tcall_json_of_(NULL, NULL);
-}
-
-/* Returns the value at a place where the key of a member or an element may be.
- */
-TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
-{
-    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
-                        : tcall_json_of_(at, NULL);
-}
-
 /* ---- parsing ---- */
 
 enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Puts a hash into the table. Returns whether it was there. */
-static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
-                             bool add)
-{
-    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
-    while (seen[slot] && seen[slot] != hash)
-        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
-    if (seen[slot])
-        return true;
-    seen[slot] = add ? hash : 0;
-    return false;
-}
-
-static const char *tcall_json_after_(const char *key)
-{
-    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
-}
 
 /* Returns the first key of the object that stands in it before. The hashes of
  * some are compared with those of all that follow, pass by pass. */
@@ -7263,15 +7113,19 @@ static const char *tcall_json_twice_(const char *object)
     for (; from; from = rest) {
         uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
         int room = TCALL_SEEN_SLOTS_ * 3 / 4;
-        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            if (!room && !rest)
-                rest = key;
-            if (tcall_json_seen_(seen, hash, room > 0)) {
+            unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+            while (seen[slot] && seen[slot] != hash)
+                slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+            if (seen[slot]) {
                 if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
+                seen[slot] = hash;
                 room--;
+            } else if (!rest) {
+                rest = key;
             }
         }
     }
@@ -7279,7 +7133,8 @@ static const char *tcall_json_twice_(const char *object)
 }
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
-static int tcall_json_odd_(const char *at, const char *end, const char **where)
+TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
+                                  const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {
@@ -7298,22 +7153,6 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         }
     }
     return TCALL_OK;
-}
-
-/* Takes the white space out of a text and ends it. */
-static void tcall_json_compact_(char *text, const char *end)
-{
-    const char *at = text;
-    while (at < end) {
-        const char *to = *at == '"' ? tcall_text_skip_(at) : at + 1;
-        size_t len = (size_t)(to - at);
-        if (!tcall_is_space_(*at)) {
-            memmove(text, at, len);
-            text += len;
-        }
-        at = to;
-    }
-    *text = 0;
 }
 
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
@@ -7341,18 +7180,16 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
     char *end = text + len;
     const char *where = tcall_json_recognise_(&syntax, text, end);
     int r = syntax.error;
-    *out = tcall_json_none_();
+    *out = tcall_json_of_(NULL, NULL);
     if (r == TCALL_OK) {
         *end = 0;
         r = tcall_json_odd_(text, end, &where);
     }
     if (at)
         *at = (size_t)(where - text);
-    if (r < 0)
-        return r;
-    tcall_json_compact_(text, end);
-    *out = tcall_json_of_(text, NULL);
-    return TCALL_OK;
+    if (r == TCALL_OK)
+        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    return r;
 }
 
 /* ---- getters ---- */
@@ -7362,6 +7199,14 @@ tcall_type tcall_json_type(tcall_json v)
     return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
 }
 
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+static tcall_json tcall_json_here_(const char *at, bool member)
+{
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
+}
+
 tcall_json tcall_json_first(tcall_json v)
 {
     return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
@@ -7369,9 +7214,8 @@ tcall_json tcall_json_first(tcall_json v)
 
 tcall_json tcall_json_next(tcall_json v)
 {
-    if (!v.at)
-        return v;
-    return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
+    return v.at ? tcall_json_here_(tcall_text_sibling_(v.at), v.key != NULL)
+                : v;
 }
 
 tcall_str tcall_json_key(tcall_json v)
@@ -7388,16 +7232,20 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    tcall_json v = tcall_json_none_();
-    if (index >= 0 && tcall_json_type(array) == TCALL_ARRAY)
-        for (v = tcall_json_first(array); v.at && index; index--)
-            v = tcall_json_next(v);
+    bool has = index >= 0 && tcall_json_type(array) == TCALL_ARRAY;
+    tcall_json v =
+        tcall_json_of_(has ? tcall_text_first_(array.at) : NULL, NULL);
+    for (; v.at && index; index--)
+        v = tcall_json_next(v);
     return v;
 }
 
 int tcall_json_count(tcall_json v)
 {
-    return v.at ? (int)tcall_text_count_(v.at) : 0;
+    int count = 0;
+    for (v = tcall_json_first(v); v.at; v = tcall_json_next(v))
+        count++;
+    return count;
 }
 
 tcall_str tcall_json_str(tcall_json v)
@@ -7417,21 +7265,26 @@ const char *tcall_json_string(tcall_json v, const char *fallback)
 
 bool tcall_json_bool(tcall_json v, bool fallback)
 {
-    if (tcall_json_type(v) != TCALL_BOOL)
-        return fallback;
-    return *v.at == 't';
+    return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
+}
+
+/* Reads a number. Returns whether it is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *number = tcall_text_number_(v.at);
+    return is;
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
     tcall_num_ n;
     int64_t out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    if (!tcall_num_integral_(&n) || !tcall_num_int64_(&n, 0, &out))
-        return fallback;
-    return out;
+    return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
+                   tcall_num_int64_(&n, 0, &out)
+               ? out
+               : fallback;
 }
 
 int tcall_json_int(tcall_json v, int fallback)
@@ -7444,23 +7297,18 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
     tcall_num_ n;
     int64_t out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    if (!tcall_num_int64_(&n, decimals, &out) || out < LONG_MIN ||
-        out > LONG_MAX)
-        return fallback;
-    return (long)out;
+    return tcall_json_number_(v, &n) && tcall_num_int64_(&n, decimals, &out) &&
+                   out >= LONG_MIN && out <= LONG_MAX
+               ? (long)out
+               : fallback;
 }
 
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -7603,8 +7451,6 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-#define TCALL_NO_MEMBER_ 0xFFFF
-
 /* Properties and definitions that are more than this are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
@@ -7688,8 +7534,7 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
-    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7708,21 +7553,9 @@ struct tcall_frame_ {
     uint32_t met;        /* required members that came */
 };
 
-/* A shape at work on a value: alone, for a shape has no branches. It begins as
- * a frame does. */
-typedef struct tcall_place_ {
-    uint8_t role, flags;
-    uint16_t member; /* of an object: the one at hand */
-    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
-    const tcall_shape *shape;
-    const tcall_object *object; /* of an object */
-    char *base;                 /* where the value is kept, or NULL */
-} tcall_place_;
-
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_place_ place;
     tcall_fault kept;
 };
 
@@ -7735,7 +7568,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+/* What rows do. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -7750,7 +7583,7 @@ struct tcall_rows {
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
     /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema or shape has it, or NULL. */
+     * its schema has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7780,7 +7613,8 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
-    char *from = (char *)&m->slot[m->frames];
+    char *from =
+        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7849,7 +7683,6 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
-        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -7913,372 +7746,93 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 
 /* ---- shapes ---- */
 
-/* Of an object whose shape is none. */
-static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
-                                uint8_t code, uint32_t at, size_t count)
+/* Notes what is wrong with the value at hand, or what it is in. */
+static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
+                                  uint8_t levels)
 {
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    const tcall_place_ *place = m->fit.place;
+    bool object =
+        code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    size_t count = m->fit.length - m->fit.followed;
     tcall_fault fault;
-    if (!code)
-        return;
+    if (object || levels < m->fit.levels)
+        place--;
+    if (code == TCALL_MISFIT_REQUIRED)
+        count = place->index;
     memset(&fault, 0, sizeof fault);
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = at;
-    fault.shape = place->shape;
-    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
-        fault.shape = place->object;
+    fault.at = levels < m->fit.levels ? m->open->at : m->token;
+    fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a shape, and its place in the struct. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
-                               const tcall_object *object, char *base)
-{
-    tcall_place_ *place = &tcall_machine_slot_(m)->place;
-    place->role = TCALL_ROLE_AND_;
-    place->flags = TCALL_FRAME_PLACE_;
-    place->member = TCALL_NO_MEMBER_;
-    place->shape = shape;
-    place->next = 0;
-    place->base = base;
-    place->object = object;
-    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-}
-
-/* Pushes what is to be read, be it a hole. */
+/* The root begins. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
-    tcall_target filled = *target;
-    if (target->shape && m->is.hole &&
-        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
-        m->is.hole(m, &filled);
-    if (filled.node) {
-        m->is.target.rows = filled.rows;
-        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object) {
-        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
-                           (char *)filled.out);
-    } else if (filled.shape) {
-        tcall_shapes_push_(
-            m, filled.shape, NULL,
-            tcall_store_place_(filled.shape, (char *)filled.out));
-    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+    if (target->node) {
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    } else if (target->object || target->shape) {
+        m->fit.note = tcall_machine_misfit_;
+        m->fit.words = &m->words;
+        m->fit.late = m->is.coerce != NULL;
+        m->fit.object = target->object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
+                        target->object ? &tcall_root_ : target->shape,
+                        target->out);
+    } else if (target->rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
-/* Returns the shape of the item of a list that begins, and where it is kept, or
- * NULL. The first one too many is noted. */
-static const tcall_shape *
-tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
+/* A value with a shape begins. What no shape is for is read all the same, as is
+ * what is kept as its text. */
+static void tcall_machine_fit_(tcall_machine *m, char first)
 {
-    const tcall_shape *list = place->shape;
-    uint32_t index = m->open->count - 1;
-    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index == high)
-        tcall_shapes_fault_(m, place,
-                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                                ? TCALL_MISFIT_ROOM
-                                : TCALL_MISFIT_MAX_ITEMS,
-                            m->open->at, 0);
-    if (index >= high)
-        return NULL;
-    if (*out)
-        *out += TCALL_FETCH_8_(&list->digits) +
-                (size_t)index * TCALL_FETCH_16_(&list->size);
-    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    tcall_ask_ ask;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, &m->fit);
+    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
+    m->heard = ask != TCALL_SKIP_;
+    if (ask != TCALL_HEAR_ &&
+        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+        m->skip = (uint8_t)(m->syntax.depth + 1);
 }
 
-/* A value begins in an object or list that has a shape: pushes what the member
- * or item is. */
-static void tcall_shapes_enter_(tcall_machine *m)
+/* A value with a shape is complete, but an object or list: it is checked and
+ * stored. */
+static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    const tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_shape *shape = NULL;
-    char *out = place->base;
-    tcall_target target;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (place->object && place->member != TCALL_NO_MEMBER_)
-        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
-                                                     &place->object->members);
-    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
-        shape = tcall_shapes_item_(m, place, &out);
-    if (!shape)
-        return;
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
-        return;
-    }
-    memset(&target, 0, sizeof target);
-    target.shape = shape;
-    target.out = out;
-    tcall_machine_target_(m, &target);
-}
-
-/* An object or list with a shape opens: its struct becomes what it is at first.
- */
-static void tcall_shapes_opens_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->first].place;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
-        place->flags |= TCALL_FRAME_DEAD_;
-        place->object = NULL;
-    } else if (place->object) {
-        tcall_store_object_(place->object, place->base);
-    }
-}
-
-/* The content of the string at hand. */
-static tcall_str tcall_machine_inner_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
-}
-
-/* Looks for the name or word at hand: mostly nothing in it is escaped. */
-static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len)
-        tcall_words_take_(words, inner.ptr, inner.len);
-    else
-        while (at < end) {
-            char bytes[4];
-            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
-        }
-    return tcall_words_end_(words);
-}
-
-/* Looks for a name among the members, from behind the one that came last.
- * Returns whether the shape knows it. */
-static bool tcall_shapes_name_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_object *object = place->object;
-    uint16_t next = (uint16_t)(place->member + 1);
-    tcall_words_ words;
-    size_t last;
-    place->member = TCALL_NO_MEMBER_;
-    if (!object)
-        return false;
-    tcall_words_begin_(&words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (place->next && next < words.count) {
-        words.word += place->next;
-        words.index = (uint8_t)next;
-    }
-    place->next = 0;
-    if (!tcall_shapes_word_(m, &words)) {
-        if (!TCALL_FETCH_8_(&object->open))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
-        return false;
-    }
-    last = (size_t)(words.word - words.list) + words.len;
-    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
-    if (tcall_store_member_(object, place->base, words.index))
-        place->member = words.index;
-    else
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
-    return true;
-}
-
-/* Decodes the string at hand into its place. */
-static void tcall_shapes_copy_(const tcall_machine *m, char *to)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len) { /* nothing in it is escaped */
-        memcpy(to, at, inner.len);
-        return;
-    }
-    while (at < end)
-        to += tcall_text_char_(&at, to);
-}
-
-/* Checks and stores a text. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_text_into_ text;
-    uint8_t code;
-    text.to = place->base;
-    text.len = m->length;
-    text.followed = m->followed;
-    if (m->nul && place->base)
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
-    code = tcall_store_text_end_(place->shape, &text);
-    if (!code && place->base)
-        tcall_shapes_copy_(m, place->base);
-    return code;
-}
-
-/* Checks a word and stores its index. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_choice_(const tcall_machine *m,
-                                    const tcall_place_ *place)
-{
-    const tcall_shape *shape = place->shape;
-    tcall_words_ words;
-    bool is;
-    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    is = tcall_shapes_word_(m, &words);
-    if (place->base)
-        *place->base = (char)(is ? words.index : 255);
-    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
-               ? TCALL_MISFIT_ENUM
-               : TCALL_FITS;
-}
-
-/* Checks and stores a number. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_num_ num = tcall_machine_num_(m);
     tcall_units_ units;
-    uint8_t code = tcall_store_units_(place->shape, &num, &units);
-    if (place->base) {
-        tcall_shapes_fault_(m, place, code, m->token, 0);
-        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
+        m->fit.length = m->fit.followed = 0;
+        m->fit.nul = false;
+        tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    return code;
+    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
 }
 
-/* Checks how many items a list has, and stores that. Returns what is wrong, or
- * 0. */
-static uint8_t tcall_shapes_list_(const tcall_machine *m,
-                                  const tcall_place_ *place)
+/* An object or array with a shape is complete, or is skipped. */
+static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
 {
-    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* Looks after the members that did not come. */
-static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++)
-        if (!tcall_store_member_end_(object, place->base, i))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
-}
-
-/* Keeps the text of a value. */
-static uint8_t tcall_shapes_json_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    size_t len = m->len - m->token;
-    bool room = len < TCALL_FETCH_16_(&place->shape->size);
-    if (!place->base)
-        return TCALL_FITS;
-    if (room)
-        memcpy(place->base, m->text + m->token, len);
-    place->base[room ? len : 0] = '\0'; /* half a value is none */
-    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
-}
-
-/* A value that is null counts as not given. */
-static void tcall_shapes_null_(const tcall_machine *m,
-                               const tcall_place_ *place)
-{
-    const tcall_place_ *around;
-    if (!m->syntax.depth)
-        return;
-    around = &m->slot[m->open->first].place;
-    if (around->object)
-        tcall_store_null_(around->base, (uint8_t)around->member);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
-}
-
-/* A value with a shape is complete: it is checked, stored, and marked as given.
- */
-static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
-{
-    const tcall_place_ *place = &m->slot[m->first].place;
-    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
-        code = TCALL_MISFIT_TYPE;
-    else if (kind == TCALL_KIND_JSON)
-        code = tcall_shapes_json_(m, place);
-    else if (kind == TCALL_KIND_ANY)
-        code = TCALL_FITS;
-    else if (types == TCALL_SHAPE_NULL)
-        tcall_shapes_null_(m, place);
-    else if (kind == TCALL_KIND_OBJECT)
-        tcall_shapes_object_(m, place);
-    else if (kind == TCALL_KIND_LIST)
-        code = tcall_shapes_list_(m, place);
-    else if (kind == TCALL_KIND_TEXT)
-        code = tcall_shapes_text_(m, place);
-    else if (kind == TCALL_KIND_CHOICE)
-        code = tcall_shapes_choice_(m, place);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = m->text[m->token] == 't';
-    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        code = tcall_shapes_number_(m, place);
-    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
-}
-
-/* The types that the shape at hand admits. */
-static uint8_t tcall_shapes_admitted_(tcall_machine *m)
-{
-    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shapes_drop_(tcall_machine *m)
-{
-    const tcall_place_ *around = &m->slot[m->open->first].place;
-    const tcall_object *object = around->object;
-    const tcall_shape *member;
-    if (!object || around->member == TCALL_NO_MEMBER_)
-        return NULL;
-    member = around->member +
-             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, (uint8_t)around->member);
-    tcall_store_null_(tcall_store_came_(object, around->base),
-                      (uint8_t)around->member);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          around->member);
-}
-
-static const tcall_rows tcall_shapes_ = {
-    tcall_shapes_enter_, NULL,
-    tcall_shapes_opens_, tcall_shapes_name_,
-    tcall_shapes_ends_,  tcall_shapes_admitted_,
-    tcall_shapes_drop_};
-
-/* What the frames of a run do, of which this is the first. */
-static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
-                                                  uint16_t first)
-{
-    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
-                                                           : m->is.target.rows;
+    if (!m->skip) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    } else if (m->skip == m->syntax.depth + 1) {
+        m->skip = 0;
+        if (m->heard)
+            tcall_machine_fits_(m, types);
+    }
 }
 
 /* ---- two that are alike ---- */
@@ -8381,7 +7935,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -8392,8 +7946,10 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     bool known = false;
     m->named = false;
     m->first = m->frames;
-    if (open->last > open->first)
-        known = tcall_machine_do_(m, open->first)->name(m);
+    if (m->fit.place && !m->skip)
+        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    else if (open->last > open->first)
+        known = m->is.target.rows->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -8409,7 +7965,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->length = m->followed = 0;
+    m->fit.length = m->fit.followed = 0;
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8430,9 +7986,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->length += len;
+    m->fit.length += len;
     if (s->wide)
-        m->followed += tcall_machine_followed_(name, len);
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8465,7 +8023,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     } else if (!m->syntax.depth) {
         tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        tcall_machine_do_(m, open->first)->enter(m);
+        m->is.target.rows->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -8475,7 +8033,8 @@ static inline void tcall_machine_enter_(tcall_machine *m)
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
+        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return;
     }
@@ -8488,7 +8047,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->opens(m);
+        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -8501,9 +8060,11 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
+    m->fit.length = m->fit.followed = 0;
+    m->heard = m->heard && m->skip;
+    if (m->fit.place && !m->skip)
+        tcall_machine_fit_(m, first);
     if (first == '"') {
-        m->length = m->followed = 0;
-        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -8524,9 +8085,13 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (s->wide)
-        m->followed += tcall_machine_followed_(bytes, len);
-    m->length += len;
+    if (m->heard && !m->skip) {
+        tcall_fit_data_(&m->fit, bytes, len);
+    } else {
+        if (s->wide)
+            m->fit.followed += tcall_machine_followed_(bytes, len);
+        m->fit.length += len;
+    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -8580,18 +8145,19 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
-/* A scalar is complete: it means another value, or its frames answer. */
+/* A scalar is complete: it means another value, or it is checked. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
+    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
-    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m) ||
-        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        (!asked && !(m->is.object && !m->syntax.depth)))
         return;
     if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
         !m->mended && m->is.coerce(m, types)) {
@@ -8599,17 +8165,20 @@ static void tcall_machine_scalar_(tcall_machine *m)
             tcall_machine_again_(m);
         return;
     }
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, types);
+    if (shaped)
+        tcall_machine_fits_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then its frames answer. */
+ * hashes agree, then it is checked. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
+    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
     if (!tcall_machine_going_(m))
         return;
@@ -8620,9 +8189,10 @@ static void tcall_machine_closes_(tcall_machine *m)
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)
-            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    if (m->fit.place)
+        tcall_machine_fit_closes_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     m->open++;
 }
@@ -8735,33 +8305,41 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name = m->syntax.object && m->open->last > m->open->first
-                           ? tcall_machine_do_(m, m->open->first)->drop(m)
-                           : NULL;
+    const tcall_open_ *open = m->open;
+    const char *name = NULL;
+    if (m->syntax.depth && m->syntax.object)
+        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
+                            : m->is.target.rows->drop(m);
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at,
-                           m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_PLACE_
-                               ? TCALL_COERCED_LEFT_
-                               : TCALL_COERCED_ABSENT_,
-                           name);
+    tcall_machine_coerced_(
+        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+        name);
     return true;
+}
+
+/* Returns the types that the value at hand may have. */
+static uint8_t tcall_machine_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape;
+    uint8_t types;
+    if (!m->fit.place)
+        return m->is.target.rows->admitted(m);
+    shape = (const tcall_shape *)m->fit.place->what;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted = TCALL_SHAPE_ANY;
+    uint8_t admitted;
     if (m->is.object && !m->syntax.depth)
         return false; /* what is no object is for lenient */
-    if (m->frames > m->first) {
-        if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
-            m->slot[m->first].frame.node->types == types)
-            return false; /* mostly it is what alone may come */
-        admitted = tcall_machine_do_(m, m->first)->admitted(m);
-    }
+    if (m->frames == m->first + 1 &&
+        m->slot[m->first].frame.node->types == types)
+        return false; /* mostly it is what alone may come */
+    admitted = tcall_machine_admitted_(m);
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))
@@ -8882,7 +8460,8 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
  * A machine is fed the text as it is. Where it refuses a byte, its state and
  * that byte choose a rule from a table, which feeds what was meant instead;
  * then the text goes on. So each byte is fed once, only the machine knows
- * JSON's grammar, and what it takes is strict JSON.
+ * JSON's grammar, and what it takes is strict JSON. So is a string in place of
+ * the object: what it holds is fed to the machine once more.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -8898,23 +8477,20 @@ const char *tcall_fix_name(int i)
 
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
-    tcall_syntax_ string; /* of a string in which the object stands */
     tcall_machine *machine;
-    tcall_syntax_ *state; /* of what is fed: string, or the machine's own */
-    const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* that ends the string at hand, or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const tcall_machine_desc *desc; /* of the machine */
+    const char *start, *at, *end;   /* the text, and how far it is read */
+    const char *value, *over;  /* where the value begins; its end, or NULL */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* that ends the string at hand, or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
     bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
-
-/* ---- feeding ---- */
 
 /* The first error stays, and its place. */
 static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
@@ -8925,52 +8501,95 @@ static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
     return true;
 }
 
-/* Feeds bytes. Returns how many were eaten: all; or those up to an error, or to
- * the end of the string that the object stands in. */
-static size_t tcall_lenient_feed_(tcall_lenient_ *text, const char *bytes,
-                                  size_t len)
+/* A fix was needed at a place, which a strict reading refuses with an error. */
+static void tcall_lenient_fixed_(tcall_lenient_ *text, uint32_t fix,
+                                 const char *at, int error)
 {
-    tcall_machine *machine = text->machine;
-    size_t before = machine->at;
-    if (text->state == &text->string)
-        return tcall_syntax_feed_(text->state, bytes, len);
-    tcall_machine_feed(machine, bytes, len);
-    return machine->at - before;
+    text->fixes |= fix;
+    if (!text->fixed || at < text->fixed) {
+        text->fixed = at;
+        text->refused = error;
+    }
 }
 
 /* Feeds other bytes than those of the text. */
 static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
                                size_t len)
 {
-    tcall_lenient_feed_(text, bytes, len);
-    if (text->state->error)
-        tcall_lenient_fail_(text, text->state->error, text->at);
+    tcall_machine_feed(text->machine, bytes, len);
+    if (text->machine->syntax.error)
+        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+}
+
+/* Feeds other bytes to a machine that begins anew. */
+static void tcall_lenient_instead_(tcall_lenient_ *text, tcall_str bytes)
+{
+    tcall_machine_init(text->machine, text->desc);
+    tcall_lenient_put_(text, bytes.ptr, bytes.len);
 }
 
 /* ---- looking ahead ---- */
 
-static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
+/* Returns the length of a character of a name, 0 where there is none: a letter,
+ * digit, _, - or the block (U+2581) that DeepSeek writes for _. */
+static size_t tcall_name_char_(const char *at, const char *end)
 {
-    size_t len = strlen(word);
-    return (size_t)(text->end - text->at) >= len &&
-           memcmp(text->at, word, len) == 0;
+    if (end - at >= 3 && memcmp(at, "\xE2\x96\x81", 3) == 0)
+        return 3;
+    return at < end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
+                        tcall_is_digit_(*at) || *at == '_' || *at == '-');
 }
 
-/* Skips a word, if it follows. */
-static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word)
+TCALL_SHARED_ const char *tcall_name_end_(const char *at, const char *end)
 {
-    bool seen = tcall_lenient_sees_(text, word);
-    text->at += seen ? strlen(word) : 0;
-    return seen;
+    size_t len;
+    while ((len = tcall_name_char_(at, end)) > 0)
+        at += len;
+    return at;
 }
 
-/* Skips the first word of "one\0two\0" that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words)
+/* Returns the end of what is like the pattern at this place, or NULL. In a
+ * pattern a blank stands for any white space or none, # for a name, * for
+ * anything up to what follows it in the line, $ for the end of the text. */
+TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
+                                            const char *pattern)
 {
-    for (; *words; words += strlen(words) + 1)
-        if (tcall_lenient_skip_(text, words))
-            return true;
-    return false;
+    for (; *pattern; pattern++) {
+        const char *from = at;
+        size_t left = strlen(pattern + 1);
+        if (*pattern == ' ') {
+            while (at < end && tcall_is_space_(*at))
+                at++;
+        } else if (*pattern == '#') {
+            at = tcall_name_end_(at, end);
+            if (at == from)
+                return NULL;
+        } else if (*pattern == '*') {
+            while ((size_t)(end - at) >= left && *at != '\n' &&
+                   memcmp(at, pattern + 1, left) != 0)
+                at++;
+        } else if (*pattern == '$' ? at < end
+                                   : at == end || *at++ != *pattern) {
+            return NULL;
+        }
+    }
+    return at;
+}
+
+/* Skips what is like the pattern, if that follows. */
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
+{
+    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    text->at = to ? to : text->at;
+    return to != NULL;
+}
+
+/* Skips the first of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *patterns)
+{
+    while (*patterns && !tcall_lenient_skip_(text, patterns))
+        patterns += strlen(patterns) + 1;
+    return *patterns != '\0';
 }
 
 /* Returns the byte at a place, 0 at the end. */
@@ -8983,10 +8602,10 @@ static char tcall_lenient_byte_(const tcall_lenient_ *text, const char *at)
 static bool tcall_lenient_in_(const char *ranges, char byte)
 {
     unsigned char c = (unsigned char)byte;
-    for (; *ranges; ranges += 2)
-        if (c >= (unsigned char)ranges[0] && c <= (unsigned char)ranges[1])
-            return true;
-    return false;
+    while (*ranges &&
+           (c < (unsigned char)ranges[0] || c > (unsigned char)ranges[1]))
+        ranges += 2;
+    return *ranges != '\0';
 }
 
 #define TCALL_LENIENT_ALPHA_ "AZaz__"
@@ -9010,19 +8629,20 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
 
 typedef bool (*tcall_lenient_act_)(tcall_lenient_ *text);
 
-/* A comment, up to its end, which the end of the text is for one that lasts a
- * line. */
+/* A comment: the rest of a line, or up to where it is closed. */
 static bool tcall_lenient_comment_(tcall_lenient_ *text)
 {
-    bool block = tcall_lenient_skip_(text, "/*");
-    const char *end = block ? "*/" : "\n";
-    if (!block && !tcall_lenient_skip_any_(text, "//\0#\0"))
+    const char *at = text->at, *end = text->end;
+    char second = *at == '/' ? tcall_lenient_byte_(text, at + 1) : (char)0;
+    bool block = second == '*';
+    if (*at != '#' && second != '/' && !block)
         return false;
-    while (text->at < text->end && !tcall_lenient_sees_(text, end))
-        text->at++;
-    if (!tcall_lenient_skip_(text, end) && block)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
-    text->blank = text->at;
+    for (at += block ? 3 : 1;
+         at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
+        at++;
+    if (block && at >= end)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+    text->at = text->blank = at < end ? at + 1 : end;
     return true;
 }
 
@@ -9044,27 +8664,13 @@ static bool tcall_lenient_space_(tcall_lenient_ *text)
     return found;
 }
 
-/* A special token of a chat template, <|name|>, or as DeepSeek writes it, with
- * wide bars (U+FF5C) and blocks (U+2581) for spaces; or a tag around a call. */
+/* A tag around a call, or a special token of a chat template; DeepSeek writes
+ * its bars wide (U+FF5C). */
 static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    const char *from = text->at, *name;
-    bool wide = tcall_lenient_skip_(text, "<\xEF\xBD\x9C");
-    if (!wide && !tcall_lenient_skip_(text, "<|"))
-        return tcall_lenient_skip_any_(text,
-                                       "<tool_call>\0</tool_call>\0"
-                                       "<function_call>\0</function_call>\0"
-                                       "<s>\0</s>\0");
-    name = text->at;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_,
-                             tcall_lenient_byte_(text, text->at)) ||
-           tcall_lenient_sees_(text, "\xE2\x96\x81"))
-        text->at += *text->at == '\xE2' ? 3 : 1;
-    if (text->at > name &&
-        tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>"))
-        return true;
-    text->at = from;
-    return false;
+    return tcall_lenient_skip_any_(
+        text, "<tool_call>\0</tool_call>\0<function_call>\0</function_call>\0"
+              "<s>\0</s>\0<|#|>\0<\xEF\xBD\x9C#\xEF\xBD\x9C>\0");
 }
 
 /* What closes a code fence. */
@@ -9084,8 +8690,7 @@ static bool tcall_lenient_opens_(tcall_lenient_ *text)
         text->at++;
     while (tcall_lenient_letter_(text, text->at))
         text->at++;
-    for (to = text->at; to < text->end && tcall_is_space_(*to); to++)
-        ;
+    to = tcall_marker_end_(text->at, text->end, " ");
     if (tcall_lenient_byte_(text, from) == ' ' &&
         !tcall_lenient_in_("\"\"''{{\xE2\xE2", tcall_lenient_byte_(text, to)))
         text->at = from;
@@ -9098,19 +8703,19 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text, const char *from)
 {
     const char *at = text->at, *blank = text->blank;
     bool cut;
-    for (text->at = from;
-         (text->at < text->end && tcall_is_space_(*text->at) && text->at++) ||
-         tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
-         tcall_lenient_fence_(text) || tcall_lenient_tag_(text);)
-        ;
+    text->at = from;
+    do {
+        tcall_lenient_skip_(text, " ");
+    } while (text->at < text->end &&
+             (tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
+              tcall_lenient_fence_(text) || tcall_lenient_tag_(text)));
     cut = text->at == text->end;
     text->at = at;
     text->blank = blank;
     return cut && tcall_lenient_fail_(text, TCALL_E_TRUNCATED, from);
 }
 
-/* A quote that is not JSON's begins a string; any does at the root, with the
- * object in it. */
+/* A quote that is not JSON's begins a string. */
 static bool tcall_lenient_quote_(tcall_lenient_ *text)
 {
     if (tcall_lenient_skip_(text, "'"))
@@ -9119,61 +8724,53 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
         text->quote = "\xE2\x80\x9D";
     else if (tcall_lenient_skip_(text, "\xE2\x80\x98"))
         text->quote = "\xE2\x80\x99";
-    else if (!tcall_lenient_skip_(text, "\""))
+    else
         return false;
-    if (!text->state->depth)
-        text->state = &text->string;
     tcall_lenient_put_(text, "\"", 1);
     return true;
 }
 
-/* True, False, None; null in place of all arguments: there are none. */
+/* True and False: the machine reads the rest of the word. */
 static bool tcall_lenient_word_(tcall_lenient_ *text)
 {
-    static const char *const words[][2] = {
-        {"True", "true"}, {"False", "false"}, {"None", "null"}, {"null", NULL}};
-    const char *at = text->at, *json;
-    size_t i, len = 1;
-    for (i = 0; *words[i][0] != *at; i++)
-        ;
-    while (words[i][0][len] && at + len < text->end &&
-           at[len] == words[i][0][len])
-        len++;
-    if (words[i][0][len] || tcall_lenient_letter_(text, at + len))
-        return tcall_lenient_is_cut_(text, at + len);
-    json = words[i][1];
-    if (!text->state->depth && i >= 2) {
-        text->fixes |= TCALL_FIX_NULL;
-        json = "{}";
-    }
-    tcall_lenient_put_(text, json, strlen(json));
-    text->at += len;
+    char first = tcall_to_lower_(*text->at++);
+    tcall_lenient_put_(text, &first, 1);
     return true;
 }
 
-/* +5, .5 or +.5. */
-static bool tcall_lenient_number_(tcall_lenient_ *text)
+/* None. */
+static bool tcall_lenient_none_(tcall_lenient_ *text)
 {
-    const char *at = text->at + (*text->at == '+');
-    bool point = tcall_lenient_byte_(text, at) == '.';
-    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
-        return text->state->depth && tcall_lenient_is_cut_(text, at + point);
-    if (point)
-        tcall_lenient_put_(text, "0", 1);
+    const char *at = text->at, *none = "None";
+    while (*none && tcall_lenient_byte_(text, at) == *none) {
+        at++;
+        none++;
+    }
+    if (*none || tcall_lenient_letter_(text, at))
+        return tcall_lenient_is_cut_(text, at);
+    tcall_lenient_put_(text, "null", 4);
     text->at = at;
     return true;
 }
 
-/* The 0 that is missing before a point or after it. */
-static bool tcall_lenient_zero_(tcall_lenient_ *text)
+/* +5, .5 or -.5, and the 0 that 5. lacks. */
+static bool tcall_lenient_number_(tcall_lenient_ *text)
 {
-    uint8_t number = text->state->within;
-    bool point = number == TCALL_N_MINUS_ && *text->at == '.';
-    if (point && !tcall_is_digit_(tcall_lenient_byte_(text, text->at + 1)))
-        return text->state->depth && tcall_lenient_is_cut_(text, text->at + 1);
-    if (!point && number != TCALL_N_POINT_)
+    const tcall_syntax_ *s = &text->machine->syntax;
+    uint8_t within = s->state == TCALL_AT_NUMBER_ ? s->within : (uint8_t)0;
+    const char *at = text->at + (*text->at == '+');
+    bool point = tcall_lenient_byte_(text, at) == '.';
+    if (within == TCALL_N_POINT_) {
+        tcall_lenient_put_(text, "0", 1);
+        return true;
+    }
+    if (within && (within != TCALL_N_MINUS_ || *text->at != '.'))
         return false;
-    tcall_lenient_put_(text, "0", 1);
+    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
+        return s->depth && tcall_lenient_is_cut_(text, at + point);
+    if (point)
+        tcall_lenient_put_(text, "0", 1);
+    text->at = at;
     return true;
 }
 
@@ -9193,7 +8790,7 @@ static bool tcall_lenient_key_(tcall_lenient_ *text)
 /* A bracket that a comma stands before: there was none. */
 static bool tcall_lenient_comma_(tcall_lenient_ *text)
 {
-    tcall_syntax_ *s = text->state;
+    tcall_syntax_ *s = &text->machine->syntax;
     bool after = s->object ? s->state == TCALL_AT_NAME_ && *text->at == '}'
                            : s->state == TCALL_AT_VALUE_ && *text->at == ']';
     if (after && s->depth)
@@ -9201,36 +8798,24 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
     return after && s->depth;
 }
 
-/* A character of a string that JSON wants escaped. */
-static bool tcall_lenient_control_(tcall_lenient_ *text)
+/* A character of a string that JSON wants escaped, or that need not be: '. */
+static bool tcall_lenient_character_(tcall_lenient_ *text)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    char escape[6] = {'\\', 'u', '0', '0', '0', '0'};
-    escape[4] = digits[*text->at >> 4];
-    escape[5] = digits[*text->at & 15];
-    tcall_lenient_put_(text, escape, sizeof escape);
-    text->at++;
-    return true;
-}
-
-/* \' */
-static bool tcall_lenient_apostrophe_(tcall_lenient_ *text)
-{
-    if (text->state->high)
+    tcall_syntax_ *s = &text->machine->syntax;
+    if (s->high) /* the other half of a character is missing */
         return false;
-    text->state->state = TCALL_AT_STRING_;
-    tcall_lenient_put_(text, text->at++, 1);
+    tcall_syntax_character_(s, (unsigned char)*text->at++);
     return true;
 }
 
-/* {\"a\":1}, an object as if inside a string: its brace is read already. */
+/* {\"a\":1}, an object as if inside a string: the text is read as one. */
 static bool tcall_lenient_slash_(tcall_lenient_ *text)
 {
-    if (text->state->depth != 1)
+    if (text->machine->syntax.depth != 1)
         return false;
     text->slash = text->at;
-    text->state = &text->string;
-    tcall_lenient_put_(text, "\"", 1);
+    text->at = text->value;
+    tcall_lenient_instead_(text, tcall_str_of("\""));
     return true;
 }
 
@@ -9300,21 +8885,18 @@ static const struct tcall_lenient_rule_ {
      TCALL_FIX_SINGLE_QUOTE},
     {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "\xE2\xE2",
      tcall_lenient_quote_, TCALL_FIX_SMART_QUOTE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "\"\"", tcall_lenient_quote_,
-     0},
-    {TCALL_LENIENT_VALUE_, "FFNNTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "nn", tcall_lenient_word_,
-     TCALL_FIX_NULL},
+    {TCALL_LENIENT_VALUE_, "FFTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
+    {TCALL_LENIENT_VALUE_, "NN", tcall_lenient_none_, TCALL_FIX_PYTHON},
     {TCALL_LENIENT_VALUE_, "++..", tcall_lenient_number_, TCALL_FIX_NUMBER},
-    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_zero_,
+    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_number_,
      TCALL_FIX_NUMBER},
     {TCALL_LENIENT_NAME_, "AZaz__$$", tcall_lenient_key_,
      TCALL_FIX_UNQUOTED_KEY},
     {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "]]}}", tcall_lenient_comma_,
      TCALL_FIX_TRAILING_COMMA},
-    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_control_,
+    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_character_,
      TCALL_FIX_CONTROL},
-    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_apostrophe_,
+    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_character_,
      TCALL_FIX_APOSTROPHE},
     {TCALL_LENIENT_AT_(FIRST_NAME), "\\\\", tcall_lenient_slash_,
      TCALL_FIX_ESCAPED_OBJECT},
@@ -9329,30 +8911,24 @@ static const struct tcall_lenient_rule_ {
     {TCALL_LENIENT_AT_(DONE), ",,", tcall_lenient_behind_,
      TCALL_FIX_PUNCTUATION},
     {TCALL_LENIENT_AT_(DONE), "{{", tcall_lenient_again_, TCALL_FIX_REPEATED},
+    {0, "", NULL, 0},
 };
 
 /* Looks for a rule for the byte at hand, refused with this error. */
 static bool tcall_lenient_mends_(tcall_lenient_ *text, int error)
 {
     const char *at = text->at;
-    const tcall_syntax_ *s = text->state;
+    const tcall_syntax_ *s = &text->machine->syntax;
     unsigned where = 1u << s->state | (s->depth ? 0 : TCALL_LENIENT_ROOT_);
-    size_t i;
-    for (i = 0; i < sizeof tcall_lenient_rules_ / sizeof *tcall_lenient_rules_;
-         i++) {
-        const struct tcall_lenient_rule_ *rule = &tcall_lenient_rules_[i];
-        if (!(rule->states & where & ~TCALL_LENIENT_ROOT_) ||
-            rule->states & ~where & TCALL_LENIENT_ROOT_ ||
-            !tcall_lenient_in_(rule->bytes, *at) || !rule->act(text))
-            continue;
-        if (!text->fixed) {
-            text->fixed = at;
-            text->refused = error;
-        }
-        text->fixes |= rule->fix;
-        return true;
-    }
-    return false;
+    const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
+    for (; rule->states; rule++)
+        if (rule->states & where & ~TCALL_LENIENT_ROOT_ &&
+            !(rule->states & ~where & TCALL_LENIENT_ROOT_) &&
+            tcall_lenient_in_(rule->bytes, *at) && rule->act(text))
+            break;
+    if (rule->states)
+        tcall_lenient_fixed_(text, rule->fix, at, error);
+    return rule->states != 0;
 }
 
 /* ---- what no rule mends ---- */
@@ -9378,7 +8954,7 @@ static int tcall_lenient_between_(tcall_lenient_ *text, int error)
         text->at = token - ((unsigned char)last < 0x80 ? 1 : 3);
         return TCALL_E_UNESCAPED_QUOTE;
     }
-    if (text->state->state == TCALL_AT_COLON_)
+    if (text->machine->syntax.state == TCALL_AT_COLON_)
         return error;
     if (from < text->at && (number ? !tcall_lenient_in_(",,//::]]}}", c)
                                    : tcall_lenient_letter_(text, text->at))) {
@@ -9387,8 +8963,8 @@ static int tcall_lenient_between_(tcall_lenient_ *text, int error)
     }
     if (error == TCALL_E_TRAILING && text->alone &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
-         tcall_lenient_sees_(text, "\xE2\x80\x9C") ||
-         tcall_lenient_sees_(text, "\xE2\x80\x98")))
+         tcall_marker_end_(text->at, text->end, "\xE2\x80\x9C") ||
+         tcall_marker_end_(text->at, text->end, "\xE2\x80\x98")))
         return TCALL_E_MULTIPLE;
     return error;
 }
@@ -9396,7 +8972,7 @@ static int tcall_lenient_between_(tcall_lenient_ *text, int error)
 /* Says what is wrong at a byte that was refused with this error. */
 static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
 {
-    switch (text->state->state) {
+    switch (text->machine->syntax.state) {
     case TCALL_AT_COLON_:
     case TCALL_AT_NEXT_:
     case TCALL_AT_DONE_: return tcall_lenient_between_(text, error);
@@ -9425,7 +9001,7 @@ static bool tcall_is_slip_(int error)
 static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
-    tcall_syntax_ *s = text->state;
+    tcall_syntax_ *s = &machine->syntax;
     int error = s->error;
     const char *end = text->at;
     if (!tcall_is_slip_(error)) {
@@ -9433,8 +9009,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         return;
     }
     s->error = TCALL_OK;
-    if (s == &machine->syntax)
-        machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
+    machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     while (end > text->blank && tcall_is_space_(end[-1]))
         end--;
     if (end > text->blank)
@@ -9448,47 +9023,16 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_lenient_fail_(text, error, text->at);
 }
 
-/* ---- an object in a string ---- */
-
-static tcall_ask_ tcall_lenient_begins_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_HEAR_;
-}
-
-/* What the string says goes on. */
-static void tcall_lenient_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    const tcall_lenient_ *text = (const tcall_lenient_ *)(void *)s;
-    tcall_machine_feed(text->machine, bytes, len);
-}
-
-static void tcall_lenient_ends_(tcall_syntax_ *s)
-{
-    (void)s;
-}
-
-static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
-    NULL, tcall_lenient_begins_, tcall_lenient_data_, tcall_lenient_ends_};
-
 /* ---- the way through the text ---- */
 
-/* Goes on before the value: what is around it, and how it begins. */
-static void tcall_lenient_root_(tcall_lenient_ *text)
+/* Feeds bytes of the text, up to one that is refused. */
+static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
 {
-    char c = *text->at;
-    text->value = text->at;
-    if (tcall_is_space_(c)) {
-        text->at++;
-    } else if (c == '{' ||
-               !tcall_lenient_mends_(text, c == '"' || c == 'n'
-                                               ? TCALL_E_NOT_OBJECT
-                                               : TCALL_E_BAD_VALUE)) {
-        text->at += tcall_lenient_feed_(text, text->at, 1);
-        if (text->state->error)
-            tcall_lenient_refused_(text);
-    }
+    size_t before = text->machine->at;
+    tcall_machine_feed(text->machine, text->at, len);
+    text->at += text->machine->at - before;
+    if (text->machine->syntax.error)
+        tcall_lenient_refused_(text);
 }
 
 /* Goes on in a string that has another quote, up to where JSON's would end it,
@@ -9496,98 +9040,91 @@ static void tcall_lenient_root_(tcall_lenient_ *text)
 static void tcall_lenient_quoted_(tcall_lenient_ *text)
 {
     const char *to = text->at;
-    bool plain = text->state->state != TCALL_AT_ESCAPE_;
+    bool marks = text->machine->syntax.state != TCALL_AT_ESCAPE_;
     while (to < text->end && *to != *text->quote && *to != '"')
         to++;
-    if (to == text->at && plain && tcall_lenient_skip_(text, text->quote)) {
+    if (to > text->at) {
+        tcall_lenient_pass_(text, (size_t)(to - text->at));
+    } else if (marks && tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
         tcall_lenient_put_(text, "\"", 1);
-    } else if (to == text->at && plain && tcall_lenient_skip_(text, "\"")) {
+    } else if (marks && tcall_lenient_skip_(text, "\"")) {
         tcall_lenient_put_(text, "\\\"", 2);
     } else {
-        to += to == text->at;
-        text->at +=
-            tcall_lenient_feed_(text, text->at, (size_t)(to - text->at));
-        if (text->state->error)
-            tcall_lenient_refused_(text);
+        tcall_lenient_pass_(text, 1);
     }
 }
 
 /* Goes on with what the text holds next. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
-    if (text->quote) {
-        tcall_lenient_quoted_(text);
-    } else if (text->state->state == TCALL_AT_VALUE_ && !text->state->depth) {
-        tcall_lenient_root_(text);
-    } else {
-        text->at +=
-            tcall_lenient_feed_(text, text->at, (size_t)(text->end - text->at));
-        if (text->state->error)
-            tcall_lenient_refused_(text);
-    }
-}
-
-/* Ends a text without a value: there are no arguments, or they were cut. */
-static void tcall_lenient_nothing_(tcall_lenient_ *text)
-{
-    if (text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
-        return;
-    }
-    if (!text->fixed)
-        text->refused = TCALL_E_TRUNCATED;
-    text->fixed = text->fixed ? text->fixed : text->at;
-    text->fixes |= TCALL_FIX_EMPTY;
-    tcall_lenient_put_(text, "{}", 2);
-}
-
-/* Ends the string that the object stands in. That this is broken JSON says no
- * more than that: a machine that stopped for another reason knows better. */
-static void tcall_lenient_inside_(tcall_lenient_ *text)
-{
     const tcall_syntax_ *s = &text->machine->syntax;
-    bool whole = text->string.state == TCALL_AT_DONE_;
-    int error = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
-    const char *at = text->slash ? text->slash : text->value;
-    if (text->slash) { /* all of the text is inside */
-        uint8_t state = text->string.state;
-        if (text->error)
-            state = TCALL_AT_DONE_;
-        text->error = TCALL_OK;
-        whole = state == TCALL_AT_STRING_;
-        if (state == TCALL_AT_ESCAPE_)
-            error = TCALL_E_TRUNCATED;
-    } else if (!whole) {
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
-        return;
+    if (s->state == TCALL_AT_VALUE_ && !s->depth) {
+        tcall_lenient_skip_(text, " ");
+        text->value = text->at;
     }
-    if (s->error && !tcall_is_slip_(s->error))
-        error = s->error;
-    else if (whole && !s->error && s->depth)
-        error = TCALL_E_TRUNCATED;
-    if (!whole || s->error || s->state != TCALL_AT_DONE_ || !(s->open[0] & 1))
-        tcall_lenient_fail_(text, error, at);
-    else if (!text->slash)
-        text->fixes |= TCALL_FIX_DOUBLE_ENCODED;
+    if (text->quote)
+        tcall_lenient_quoted_(text);
+    else
+        tcall_lenient_pass_(text, (size_t)(text->end - text->at));
+}
+
+/* Ends the string as which {\"a\":1} is read: all of the text is in it. */
+static void tcall_lenient_closes_(tcall_lenient_ *text)
+{
+    uint8_t state = text->machine->syntax.state;
+    if (!text->error && state == TCALL_AT_STRING_) {
+        tcall_lenient_put_(text, "\"", 1);
+    } else if (!text->error || tcall_is_slip_(text->error)) {
+        text->error = !text->error && state == TCALL_AT_ESCAPE_
+                          ? TCALL_E_TRUNCATED
+                          : TCALL_E_BAD_KEY;
+        text->at = text->slash;
+    }
+}
+
+/* Reads what stands in place of the object: nothing and null mean an empty one,
+ * a string holds it. That this is broken JSON says no more than that it is no
+ * object: another error knows better. */
+static int tcall_lenient_object_(tcall_lenient_ *text, uint32_t fix, int error)
+{
+    tcall_machine *machine = text->machine;
+    const char *at = text->slash ? text->slash : text->value;
+    tcall_str object = tcall_str_of("{}");
+    int r;
+    if (fix == TCALL_FIX_DOUBLE_ENCODED)
+        object = tcall_text_decode_(machine->text);
+    if (!text->slash)
+        tcall_lenient_fixed_(text, fix, at, error);
+    tcall_lenient_instead_(text, object);
+    r = tcall_machine_end(machine);
+    if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
+        r = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
+    text->at = at;
+    return r;
 }
 
 /* Ends the text. Returns what is wrong with it. */
 static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
 {
     tcall_machine *machine = text->machine;
+    const tcall_syntax_ *s = &machine->syntax;
+    bool nothing = s->state == TCALL_AT_VALUE_ && !s->depth &&
+                   !(text->fixes & ~(uint32_t)TCALL_FIX_SPACE);
     int r;
-    if (text->state == &text->string)
-        tcall_lenient_inside_(text);
-    else if (!text->error && machine->syntax.state == TCALL_AT_VALUE_ &&
-             !machine->syntax.depth)
-        tcall_lenient_nothing_(text);
+    if (text->slash)
+        tcall_lenient_closes_(text);
     r = text->error;
     if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
         r = tcall_machine_end(machine);
-    if (r == TCALL_E_TRUNCATED && machine->syntax.state == TCALL_AT_NUMBER_ &&
-        !machine->syntax.depth) /* it would be no object, whole or not */
-        r = TCALL_E_BAD_VALUE;
+    if (!text->error && nothing)
+        r = tcall_lenient_object_(text, TCALL_FIX_EMPTY, r);
+    else if (r == TCALL_E_NOT_OBJECT && *machine->text == '"')
+        r = tcall_lenient_object_(text, TCALL_FIX_DOUBLE_ENCODED, r);
+    else if (r == TCALL_E_NOT_OBJECT && *machine->text == 'n')
+        r = tcall_lenient_object_(text, TCALL_FIX_NULL, r);
+    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
+        r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
     if ((r == TCALL_OK || r == TCALL_E_INVALID) && text->fixed) {
@@ -9610,13 +9147,13 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
         return r;
 #endif
     memset(&text, 0, sizeof text);
-    tcall_machine_init(machine, desc);
-    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
     text.machine = machine;
-    text.state = &machine->syntax;
-    text.start = text.at = text.token = text.blank = bytes.ptr ? bytes.ptr : "";
+    text.desc = desc;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     text.alone = true;
+    tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
@@ -9710,38 +9247,26 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
     writer->in_part--;
 }
 
-/* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
-                                size_t len)
-{
-    size_t room = writer->cap - writer->fill;
-    if (room > len)
-        room = len;
-    if (room == 1) /* most calls; spares that of memcpy */
-        writer->buf[writer->fill] = *bytes;
-    else if (room)
-        memcpy(writer->buf + writer->fill, bytes, room);
-    writer->fill += room;
-    return room;
-}
-
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    writer->len += len;
-    if (resume && resume->stored > writer->len - len) {
-        size_t skip = resume->stored - (writer->len - len);
-        if (skip >= len)
-            return;
-        bytes += skip;
-        len -= skip;
+    const char *end = bytes + len;
+    if (resume && resume->stored > writer->len) {
+        size_t stored = resume->stored - writer->len;
+        bytes += stored < len ? stored : len;
     }
-    while (!writer->error) {
-        size_t taken = tcall_write_fill_(writer, bytes, len);
-        bytes += taken;
-        len -= taken;
-        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
+    writer->len += len;
+    while (bytes < end && !writer->error) {
+        size_t room = writer->cap - writer->fill, fits = (size_t)(end - bytes);
+        fits = fits < room ? fits : room;
+        if (fits == 1) /* most calls; spares that of memcpy */
+            writer->buf[writer->fill] = *bytes;
+        else if (fits)
+            memcpy(writer->buf + writer->fill, bytes, fits);
+        writer->fill += fits;
+        bytes += fits;
+        if (bytes == end || (!writer->sink && !writer->buf)) /* only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -9778,21 +9303,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-/* Returns the letter of a byte's short escape, or 0. */
-static char tcall_write_short_(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\': return c;
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return 0;
-    }
-}
-
 static char tcall_write_hex_(int digit)
 {
     return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
@@ -9802,20 +9312,17 @@ static char tcall_write_hex_(int digit)
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    char letter = tcall_write_short_(c);
-    out[0] = '\\';
-    out[1] = letter ? letter : 'u';
-    if (letter)
-        return 2;
-    if (c & 0x80) {
-        out[2] = out[3] = out[4] = 'f';
-        out[5] = 'd';
-    } else {
-        out[2] = out[3] = '0';
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
         out[4] = tcall_write_hex_(c >> 4);
         out[5] = tcall_write_hex_(c & 15);
     }
-    return 6;
+    return *letter ? 2 : 6;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9829,17 +9336,12 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size;
+        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
-        if (stop == end)
-            break;
-        size = tcall_write_escape_(escape, *stop);
-        if (twice) { /* its backslash, and the quote or backslash after it */
-            bool both = escape[1] == '"' || escape[1] == '\\';
-            const char slashes[2] = {'\\', '\\'};
-            tcall_write_out_(writer, slashes, both ? 2 : 1);
-        }
-        tcall_write_out_(writer, escape, size);
+        if (twice)
+            tcall_write_escaped_(writer, escape, size, false);
+        else
+            tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
     tcall_write_part_end_(writer);
@@ -10091,62 +9593,42 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
     return number;
 }
 
-/* Writes out 0.digits * 10^point without an exponent. Returns the end. */
-static char *tcall_place_digits_(char *to, const char *digits, int count,
-                                 int point)
+/* Writes 0.digits * 10^point without an exponent. */
+static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
+                                int point)
 {
+    int count = (int)(number->last - number->first) + 1;
     int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
     for (; i < end; i++) {
         if (i == point)
-            *to++ = '.';
-        *to++ = i >= 0 && i < count ? digits[i] : '0';
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
     }
-    return to;
-}
-
-/* Writes e-7 and the like. Returns the end. */
-static char *tcall_place_exponent_(char *to, int exponent)
-{
-    int left = exponent < 0 ? -exponent : exponent;
-    *to++ = 'e';
-    if (exponent < 0)
-        *to++ = '-';
-    if (left >= 100)
-        *to++ = (char)('0' + left / 100);
-    if (left >= 10)
-        *to++ = (char)('0' + left / 10 % 10);
-    *to++ = (char)('0' + left % 10);
-    return to;
-}
-
-/* A positive double. Returns the end of its text. */
-static char *tcall_place_double_(char *to, tcall_bits_ bits)
-{
-    char digits[TCALL_DOUBLE_DIGITS_];
-    tcall_num_ number = tcall_place_shortest_(digits, bits);
-    int count = (int)(number.last - number.first) + 1, point = number.top + 1;
-    if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
-        return tcall_place_digits_(to, digits, count, point);
-    to = tcall_place_digits_(to, digits, count, 1);
-    return tcall_place_exponent_(to, point - 1);
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
-    char out[40], *to = out;
+    char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
+    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
-    if (bits & sign)
-        *to++ = '-';
-    bits &= ~sign;
-    if (bits >= TCALL_INFINITE_) /* or not a number */
+    if ((bits & ~sign) >= TCALL_INFINITE_) /* or not a number */
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    if (bits == 0)
-        *to++ = '0';
-    else
-        to = tcall_place_double_(to, bits);
-    return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
+    tcall_write_comma_(writer);
+    if (bits & sign)
+        tcall_write_char_(writer, '-');
+    if (bits & ~sign)
+        number = tcall_place_shortest_(digits, bits & ~sign);
+    /* where %.17g writes one */
+    exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
+    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    if (exponent) {
+        tcall_write_char_(writer, 'e');
+        tcall_write_decimal_(writer, number.top, 0);
+    }
+    return writer->error;
 }
 
 /* ---- literals ---- */
@@ -10167,44 +9649,32 @@ int tcall_write_null(tcall_writer *writer)
  * escapes than it needs. */
 static void tcall_write_decoded_(tcall_writer *writer, const char *string)
 {
-    tcall_str text = tcall_text_inner_(string);
-    const char *at = text.ptr, *end = at + text.len;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     tcall_write_char_(writer, '"');
     writer->quoted++;
-    while (at < end) {
-        const char *plain = at;
-        if (*string == '"')
-            at = (const char *)memchr(at, '\\', (size_t)(end - at));
-        else
-            at = NULL;
-        at = at ? at : end;
-        tcall_write_bytes(writer, plain, (size_t)(at - plain));
-        if (at < end) {
-            char bytes[4];
-            size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_bytes(writer, bytes, len);
-        }
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
     tcall_write_unquote(writer);
 }
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
-    const char *at = value.at, *end;
+    const char *at = value.at, *end, *run;
     if (!at)
         return tcall_write_null(writer);
     tcall_write_comma_(writer);
-    for (end = tcall_text_skip_(at); at < end;) {
-        const char *run = at;
-        if (tcall_text_is_string_(at)) {
-            tcall_write_decoded_(writer, at);
-            at = tcall_text_string_end_(at);
-            continue;
+    for (end = tcall_text_skip_(at); at < end; at = tcall_text_space_(run)) {
+        run = at;
+        while (run < end && !tcall_text_is_string_(run) &&
+               !tcall_is_space_(*run))
+            run++;
+        tcall_write_bytes(writer, at, (size_t)(run - at));
+        if (run < end && tcall_text_is_string_(run)) {
+            tcall_write_decoded_(writer, run);
+            run = tcall_text_string_end_(run);
         }
-        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
-            at++;
-        tcall_write_bytes(writer, run, (size_t)(at - run));
-        at = tcall_text_space_(at);
     }
     return writer->error;
 }
@@ -10230,871 +9700,6 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 {
     tcall_write_key(out, key);
     tcall_write_bool(out, flag);
-}
-
-/* ==========================================================================
- * >>mask
- *
- * The text is taken as characters, each with the backslashes before it. What
- * may be the start of the secret is held until TCALL_SECRET_MIN characters
- * agree; then "***" goes out, and from there on nothing has to be held. After a
- * character that does not agree, the longest end of what was matched that is a
- * start of the secret too goes on (Knuth, Morris and Pratt).
- */
-
-static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
-{
-    int result;
-    if (!len || mask->error < 0)
-        return;
-    result = mask->sink(mask->user, bytes, len);
-    if (result < 0)
-        mask->error = result;
-    else if ((size_t)result < len)
-        mask->error = TCALL_E_LIMIT;
-}
-
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
-{
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
-}
-
-/* How much of the secret the text shows after one more character; '\0' is none
- * that a secret can have. */
-static size_t tcall_mask_match_(const tcall_mask *mask, char character)
-{
-    const char *secret = mask->secret;
-    size_t matched = mask->matched, most;
-    while (matched && (!character || secret[matched] != character))
-        for (most = matched--;
-             matched && memcmp(secret, secret + most - matched, matched) != 0;)
-            matched--;
-    return matched + (character && secret[matched] == character);
-}
-
-/* The last `len` bytes that are held are a character. */
-static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
-{
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
-    mask->matched = tcall_mask_match_(mask, character);
-    if (mask->matched >= TCALL_SECRET_MIN) {
-        if (!mask->masked)
-            tcall_mask_pass_(mask, "***", 3);
-        mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
-    }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
-    }
-}
-
-/* How many bytes cannot be the start of the secret. */
-static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
-                                size_t len)
-{
-    size_t i;
-    for (i = 0; i < len; i++)
-        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
-            break;
-    return i;
-}
-
-TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
-{
-    tcall_mask *mask = (tcall_mask *)user;
-    size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
-    while (done < len) {
-        if (!mask->held && !mask->matched) {
-            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
-            tcall_mask_pass_(mask, bytes + done, plain);
-            mask->masked = mask->masked && !plain;
-            done += plain;
-        }
-        if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
-    }
-    return mask->error < 0 ? mask->error : (int)len;
-}
-
-TCALL_API int tcall_mask_end(tcall_mask *mask)
-{
-    tcall_mask_pass_(mask, mask->bytes, mask->held);
-    mask->matched = 0;
-    mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
-    return mask->error < 0 ? mask->error : TCALL_OK;
-}
-
-static int tcall_mask_back_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* Masks a secret in a text, in its place, where it becomes no longer. Returns
- * how long it is then. */
-TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
-                                      const char *secret)
-{
-    char *to = text;
-    tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
-    tcall_mask_put(&mask, text, len);
-    tcall_mask_end(&mask);
-    return (size_t)(to - text);
-}
-
-/* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_int value,
-                              int decimals)
-{
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    tcall_write_decimal_(writer, value, decimals);
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* One of the two limits of a value that its schema says. */
-typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
-    tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
-} tcall_limit_;
-
-enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
-
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_writer *out; /* where they are said */
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
-enum {
-    TCALL_LIMITS_VALUE_,
-    TCALL_LIMITS_LENGTH_,
-    TCALL_LIMITS_ITEMS_,
-    TCALL_LIMITS_PROPERTIES_
-};
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
-{
-    bool value = node->kind < TCALL_KIND_TEXT, low, high;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = value                           ? TCALL_LIMITS_VALUE_
-            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
-                                            : TCALL_LIMITS_LENGTH_;
-    is.digits = value ? node->digits : 0;
-    is.low.number = node->low;
-    is.high.number = node->high;
-    low = node->low > (value ? INT32_MIN : 0);
-    high =
-        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        is.low.number = range->low;
-        is.high.number = range->high;
-        low = range->low > INT64_MIN;
-        high = range->high < INT64_MAX;
-    }
-#endif
-    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
-        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
-        return is;
-    if (low)
-        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
-                                                     : TCALL_LIMIT_WITHIN_;
-    if (high)
-        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
-                                                       : TCALL_LIMIT_WITHIN_;
-    return is;
-}
-
-/* Returns the types without those that others include: every integer is a
- * number. */
-static unsigned tcall_types_of_(const tcall_shape *node)
-{
-    unsigned types = node->types;
-    if (types & TCALL_SHAPE_NUMBER)
-        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
-    return types;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -12338,7 +10943,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->length - m->followed;
+        count = m->fit.length - m->fit.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
@@ -12453,7 +11058,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_store_types_(*p);
+            types |= tcall_types_from_(*p);
     return types;
 }
 
@@ -13586,85 +12191,33 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* ==========================================================================
  * >>say
  *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
- * with whoever reads shapes alone.
+ * A sentence is a text in flash in which % and a letter stand for what differs
+ * from one fault to the next. Those in TCALL_MISFITS are said of shapes and of
+ * schemas, by the bare decoder, which has no text any more, too; what only
+ * schemas say is in a second table that only their reader names.
  */
 
-/* ---- misfits of shapes: where ---- */
+/* ---- numbers and lists ---- */
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
+                              int decimals)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
-/* A misfit that is said, and where it is: the value, and the object or list
- * around it. */
-typedef struct tcall_misplaced_ {
-    tcall_writer *out;          /* where it is said */
-    const tcall_misfit *misfit; /* NULL: it was found in checked text */
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-    tcall_limits_ limits;                                 /* of the value */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+/* Writes what stands between two of a list, before the last `left` of them. */
+static void tcall_say_or_(tcall_writer *writer, uint32_t left)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    if (left)
+        tcall_write_flash(writer, left > 1 ? TCALL_FLASH_TEXT_(", ")
+                                           : TCALL_FLASH_TEXT_(" or "));
 }
-
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(place->out, '/');
-            if (list)
-                tcall_put_number_(place->out, step, 0);
-            else
-                tcall_put_step_(place->out, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
-}
-
-/* ---- and in words ---- */
 
 /* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+static void tcall_say_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
@@ -13675,251 +12228,166 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
     }
 }
 
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(unsigned types)
+{
+    return types & TCALL_SHAPE_NUMBER ? types & ~(unsigned)TCALL_SHAPE_INTEGER
+                                      : types;
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_say_words_(tcall_writer *writer, const char *word,
+                             uint32_t count)
+{
+    for (; count; word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        tcall_say_or_(writer, --count);
+    }
+}
+
+/* ---- limits ---- */
+
+/* A limit of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
+
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
+
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_NONE_,
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
+
+static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+{
+    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
+    limit.number = number;
+    if (said)
+        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    return limit;
+}
+
+/* Returns the limits of a shape. */
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+{
+    static const uint8_t of[] TCALL_FLASH_ = {
+        /* by kind */
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
+        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
+    tcall_int low = shape->low, high = shape->high;
+    tcall_int least = INT32_MIN, most = INT32_MAX;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = TCALL_FETCH_8_(of + shape->kind);
+    if (!is.of)
+        return is;
+    if (is.of == TCALL_LIMITS_VALUE_)
+        is.digits = shape->digits;
+    else
+        least = 0;
+#ifndef TOOLCALL_NO_INT64
+    if (shape->kind == TCALL_KIND_INTEGER64 ||
+        shape->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, shape->more);
+        low = range->low;
+        high = range->high;
+        least = INT64_MIN;
+        most = INT64_MAX;
+    }
+#endif
+    is.low =
+        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
+    is.high = tcall_limit_of_(
+        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
+        shape->flags & TCALL_MEMBER_UNDER);
+    return is;
+}
+
+/* Returns whether a keyword is the upper one of two. */
+static bool tcall_is_upper_(unsigned keyword)
+{
+    return (keyword - (keyword < TCALL_ON_MIN_LENGTH_
+                           ? (unsigned)TCALL_ON_MINIMUM_
+                           : (unsigned)TCALL_ON_MIN_LENGTH_)) %
+           2;
+}
+
 /* Writes so many of what the limits are of: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 {
     static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
+        "\0\0\0\0 character\0 characters\0 element\0 elements\0"
         " property\0 properties\0";
     tcall_put_number_(writer, count, 0);
     tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
 }
 
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
+/* ---- a fault, and all that its sentence may name ---- */
+
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    tcall_part_ part; /* writes what a letter stands for */
+    const tcall_fault *is;
+    const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
+    const char *value;          /* in the text, or NULL */
+    const char *key;            /* of the member at the place, or NULL */
+    const tcall_shape *shape;   /* that is missed, or NULL: a node is */
+    tcall_limits_ limits;       /* what to send: in these, */
+    unsigned types;             /* of these */
+    tcall_limit_ passed;        /* the one that is passed */
+    uint8_t keyword;            /* TCALL_ON_... */
+    bool never;                 /* it misses a schema that is false */
+    bool remedy;                /* what to send is said, too */
+} tcall_said_fault_;
+
+/* Returns a fault with its value, where there is a text; without a remedy it is
+ * of what nobody can send anew. */
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
+    tcall_said_fault_ said;
+    memset(&said, 0, sizeof said);
+    said.out = writer;
+    said.is = is;
+    said.value = text ? text + is->at : NULL;
+    said.keyword = is->keyword;
+    said.remedy = remedy;
+    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    if (said.never) /* it is known by what brought it */
+        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                           ? is->row->on
+                           : (uint8_t)TCALL_ON_ALLOF_;
+    return said;
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
-    else
-        tcall_tell_types_(place->out, null_last
-                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
-                                          : types);
-    tcall_tell_range_(&place->limits, false);
-    if (null_last)
-        TCALL_SAY(place->out, " or null");
-}
-
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    if (place->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(place);
-        return;
-    }
-    TCALL_SAY(place->out, "at most ");
-    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(place->out, node->size - 1, 0);
-        TCALL_SAY(place->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_misplaced_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(place->out, "use ");
-    tcall_tell_list_(place->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(place->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_misplaced_ *place)
-{
-    if (place->came) {
-        place->show(place->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = place->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(place->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        place->out->quoted = 1;
-    tcall_write_bytes(place->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    place->out->quoted = quoted;
-    tcall_write_text(place->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_misplaced_ *place)
-{
-    const tcall_misfit *misfit = place->misfit;
-    if (place->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(place->out, "the string");
-    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(place->out, "the array");
-    else if (place->came)
-        place->show(place->out, place->came);
-    else if (misfit->exact)
-        tcall_put_number_(place->out, misfit->got, place->node->digits);
-    else
-        TCALL_SAY(place->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
-    tcall_limits_ *limits = &place->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(place); break;
-    case 'u':
-        tcall_write_parts_(place->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(place->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(place); break;
-    case 'r': tcall_tell_room_(place); break;
-    case 'k': tcall_tell_known_(place); break;
-    case 'w':
-        if (!tcall_tell_came_(place))
-            TCALL_SAY(place->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            place->out,
-            tcall_tell_came_(place)
-                ? TCALL_FLASH_TEXT_(" is not a property here")
-                : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(place->out, place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    place->node = node;
-    place->limits = tcall_limits_of_(node);
-    place->limits.out = place->out;
-    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
-                       tcall_tell_part_, place);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    memset(&place, 0, sizeof place);
-    place.out = writer;
-    place.misfit = misfit;
-    place.node = &tcall_root_;
-    place.object = shape;
-    tcall_say_place_(&place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(&place, misfit->code);
-    return writer->error;
+    tcall_write_parts_(said->out, flash, said->part, said);
 }
 
 /* ---- texts ---- */
@@ -13929,32 +12397,32 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * are never cut. */
+ * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes a string, of steps and what is whole only the content. It may have
- * been decoded where it lies. */
+/* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
-    const char *at = string + 1, *end = NULL;
-    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
     tcall_write_text(writer, quotes ? "\"" : "");
-    if (*string != '"')
-        end = at + tcall_text_inner_(string).len;
-    while ((end ? at < end : *at != '"') && !cut) {
-        const char *from = at, *escape = NULL;
-        bool plain = end && *at == '\\'; /* no escape any more */
+    while (at < end) {
+        const char *from = at, *other = NULL;
         char bytes[4] = "\\";
-        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
-        at += plain;
-        sent += len;
-        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
-                                     : quotes && writer->len >= room;
+        size_t len = 1;
+        if (plain && *at == '\\') /* no escape any more */
+            at++;
+        else
+            len = tcall_text_character_(&at, bytes);
         if (how == TCALL_SAY_STEP_ && len == 1)
-            escape = tcall_pointer_escape_(*bytes);
-        if (cut || escape)
-            tcall_write_text(writer, cut ? "..." : escape);
+            other = tcall_pointer_escape_(*bytes);
+        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
+            other = "...";
+            end = at;
+        }
+        if (other)
+            tcall_write_text(writer, other);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
             tcall_write_bytes(writer, from, (size_t)(at - from));
         else
@@ -13992,26 +12460,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
         tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
 }
 
-/* Writes a number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+/* ---- places: JSON Pointers ---- */
+
+/* Writes a name in flash as a step. */
+static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
+    char c;
+    tcall_write_char_(writer, '/');
+    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
+        const char *escape = tcall_pointer_escape_(c);
+        if (escape)
+            tcall_write_text(writer, escape);
+        else if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
 }
 
-/* Returns what the counts of a value are of. */
-static uint8_t tcall_counts_of_(const char *value)
+/* Writes the index of an item as a step. */
+static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 {
-    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
-           : *value == '['              ? TCALL_LIMITS_ITEMS_
-                                        : TCALL_LIMITS_PROPERTIES_;
+    tcall_write_char_(writer, '/');
+    tcall_put_number_(writer, (tcall_int)index, 0);
 }
 
-/* ---- places ---- */
-
-/* Writes the JSON Pointer of the value, or of the member whose name begins, at
- * a place in JSON text, which is read once and not behind the place. Returns
- * the quote of the last name, or NULL where the last step is an index. */
+/* Writes the pointer of the value, or of the member whose name begins, at a
+ * place in JSON text, which is read once and not behind the place. Returns the
+ * quote of the last name, or NULL where the last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
@@ -14030,27 +12506,340 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
             *++step = *p == '{';
     }
-    if (*step == 1) {
-        if (tcall_text_is_string_(place))
-            *step = 1 + 2 * (uint32_t)(place - text);
-        else
-            step--;
-    }
+    if (*step == 1 && tcall_text_is_string_(place))
+        *step = 1 + 2 * (uint32_t)(place - text);
+    else if (*step == 1)
+        step--;
     for (at = steps + 1; at <= step; at++) {
+        if (!(*at & 1)) {
+            tcall_say_index_(writer, *at / 2);
+            continue;
+        }
         tcall_write_text(writer, "/");
-        if (*at & 1)
-            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
-        else
-            tcall_say_count_(writer, *at / 2);
+        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
     }
     return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* ---- what is wrong, and what to send instead ---- */
+/* Returns whether a fault of a shape is of its object, not of a value. */
+static bool tcall_is_of_names_(const tcall_fault *is)
+{
+    return is->keyword == TCALL_ON_OTHERS_ ||
+           is->keyword == TCALL_ON_REQUIRED_ ||
+           is->keyword == TCALL_ON_DUPLICATE_;
+}
+
+/* Walks the way of a misfit from an object to its place, writing the steps from
+ * `from` on, and makes it a fault. What is absent or unknown has no place of
+ * its own: that is the object. */
+static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                  const tcall_misfit *misfit,
+                                  const tcall_object *from, uint8_t first)
+{
+    const tcall_shape *at = &tcall_root_;
+    tcall_fault fault;
+    uint8_t i;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
+    for (i = first; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, from);
+        TCALL_FETCH_(tcall_shape, shape, at);
+        bool list = shape->kind == TCALL_KIND_LIST;
+        fault.count = step;
+        if (!list &&
+            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
+            break;
+        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+            break;
+        at = list ? (const tcall_shape *)shape->more : object->members + step;
+        if (list)
+            tcall_say_index_(writer, step);
+        else
+            tcall_say_step_(writer, tcall_word_at_(object->names, step));
+        if (TCALL_FETCH_8_(&at->kind) == TCALL_KIND_OBJECT)
+            from = TCALL_FETCH_POINTER_(const tcall_object *, &at->more);
+    }
+    fault.shape = tcall_is_of_names_(&fault) ? (const void *)from : at;
+    return fault;
+}
+
+/* ---- what a letter stands for ---- */
+
+/* Writes what came, if it is known: a value, or the beginning of a name or
+ * word. */
+static bool tcall_say_came_(const tcall_said_fault_ *said)
+{
+    const tcall_misfit *misfit = said->misfit;
+    if (said->value)
+        tcall_say_sent_(said->out, said->value);
+    else if (misfit->exact)
+        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+#if TOOLCALL_MISFIT_TEXT
+    else if (misfit->text_len) {
+        size_t len = misfit->text_len;
+        bool cut = len == TOOLCALL_MISFIT_TEXT;
+        uint8_t quoted = said->out->quoted;
+        tcall_write_char_(said->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            said->out->quoted = 1;
+        tcall_write_bytes(said->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
+    }
+#endif
+    else
+        return false;
+    return true;
+}
+
+/* Writes which type came. */
+static void tcall_say_type_(const tcall_said_fault_ *said)
+{
+    tcall_type type =
+        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (type == TCALL_MISSING)
+        TCALL_SAY(said->out, "of another type");
+    else if (type < TCALL_BOOL || type > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, type == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << type);
+}
+
+/* Writes a limit; bare: as a mere number. */
+static void tcall_say_limit_(const tcall_said_fault_ *said,
+                             const tcall_limit_ *limit, bool bare)
+{
+    if (limit->text.len)
+        tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
+    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else
+        tcall_put_number_(said->out, limit->number, said->limits.digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    const tcall_limits_ *is = &said->limits;
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
+        range = 9;
+    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
+{
+    const tcall_shape *shape = said->shape;
+    bool word = shape && shape->kind == TCALL_KIND_CHOICE;
+    bool null_last = said->types & TCALL_SHAPE_NULL &&
+                     (word || said->limits.low.how || said->limits.high.how);
+    unsigned types =
+        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    if (word)
+        tcall_say_words_(said->out, (const char *)shape->more,
+                         (uint32_t)shape->high + 1);
+    else
+        tcall_say_types_(said->out, types);
+    tcall_say_range_(said, !types);
+    if (null_last)
+        TCALL_SAY(said->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_say_room_(tcall_said_fault_ *said)
+{
+    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_say_wanted_(said);
+        return;
+    }
+    TCALL_SAY(said->out, "at most ");
+    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(said->out, said->shape->size - 1, 0);
+        TCALL_SAY(said->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_say_known_(const tcall_said_fault_ *said)
+{
+    TCALL_FETCH_(tcall_object, object, said->is->shape);
+    if (!object->count)
+        return;
+    TCALL_SAY(said->out, "use ");
+    tcall_say_words_(said->out, object->names, object->count);
+    TCALL_SAY(said->out, " or ");
+}
+
+/* Returns whether is->count says how many of what is limited there are. */
+static bool tcall_is_counted_(const tcall_said_fault_ *said)
+{
+    return said->value &&
+           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
+            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+}
+
+/* Writes which limit was passed. */
+static void tcall_say_passed_(tcall_said_fault_ *said)
+{
+    static const char ways[] TCALL_FLASH_ =
+        "under the minimum %p\0over the maximum %p\0"
+        "not greater than %p\0not less than %p\0";
+    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
+    way += tcall_is_upper_(said->keyword);
+    tcall_say_text_(said, tcall_word_at_(ways, way));
+}
+
+/* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
+TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+{
+    static const char things[] TCALL_FLASH_ =
+        "this\0this number\0the string\0the array\0";
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    uint8_t of_what = said->limits.of;
+    bool counted = tcall_is_counted_(said);
+    if (letter == 'v' && !tcall_say_came_(said)) {
+        tcall_write_flash(
+            out, tcall_word_at_(things,
+                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+    } else if (letter == 'n' && counted) {
+        TCALL_SAY(out, "has ");
+        tcall_say_count_(out, is->count, of_what);
+        tcall_write_char_(out, ',');
+    } else if (letter == 'n') {
+        TCALL_SAY(out, "is");
+    } else if (letter == 'x' && tcall_say_came_(said)) {
+        TCALL_SAY(out, " is not a property here");
+    } else if (letter == 'x') {
+        TCALL_SAY(out, "a property is not known here");
+    } else if (letter == 'm') {
+        tcall_say_words_(
+            out,
+            tcall_word_at_(
+                TCALL_FETCH_POINTER_(const char *,
+                                     &((const tcall_object *)is->shape)->names),
+                is->count),
+            1);
+    } else if (letter == 't') {
+        tcall_say_type_(said);
+    } else if (letter == 'u') {
+        tcall_say_passed_(said);
+    } else if (letter == 's') {
+        tcall_say_wanted_(said);
+    } else if (letter == 'r') {
+        tcall_say_room_(said);
+    } else if (letter == 'k') {
+        tcall_say_known_(said);
+    } else if (letter == 'p') {
+        tcall_say_limit_(said, &said->passed, counted);
+    } else if (letter == 'h') {
+        tcall_say_limit_(said, &said->limits.high, false);
+    } else if (letter != 'v') {
+        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+    }
+}
+
+/* ---- sentences of shapes ---- */
+
+/* Says the sentence at an index, from 1; one that is empty is as before. */
+static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
+                                int index)
+{
+    const char *text;
+    do
+        text = tcall_word_at_(sentences, 2 * --index);
+    while (index && !TCALL_BYTE_(text));
+    tcall_say_text_(said, text);
+    if (said->remedy)
+        tcall_say_text_(said, tcall_word_next_(text));
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+#else
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_say_sentence_(said, sentences, code);
+#endif
+}
+
+/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
+static int tcall_misfit_of_(unsigned keyword)
+{
+    int code = (int)sizeof tcall_misfit_keys_ - 1;
+    while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
+        code--;
+    return code;
+}
+
+/* Says a fault of a shape. */
+static void tcall_say_shape_(tcall_said_fault_ *said)
+{
+    const tcall_fault *is = said->is;
+    TCALL_FETCH_(tcall_shape, shape,
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
+    said->part = tcall_say_part_;
+    said->shape = shape;
+    said->types = tcall_types_of_(shape->types);
+    said->limits = tcall_limits_of_(shape);
+    said->passed =
+        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+}
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    size_t before = writer->len;
+    tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
+    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    said.misfit = misfit;
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_say_shape_(&said);
+    return writer->error;
+}
+
+/* ---- sentences of schemas ---- */
 
 /* X(keyword, what is wrong, what to do about it): in the order of the keywords;
- * what is empty is as before. Those of members and items are for a schema that
- * is false, the first one for any other that is. */
+ * what is empty is as before, or in TCALL_MISFITS. Those of members and items
+ * are for a schema that is false, the first one for any other that is. %o is
+ * the rule, %a the name, %e how many, %y match it, %f alternatives fit, %w the
+ * value that came twice, %q the pattern, %d the name that needs another. */
 #define TCALL_SENTENCES_(X)                                                    \
     X(ALLOF, "no value is allowed here", "; leave it out")                     \
     X(REF, "", "")                                                             \
@@ -14060,95 +12849,53 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(IF, "", "")                                                              \
     X(THEN, "", "")                                                            \
     X(ELSE, "", "")                                                            \
-    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(CONTAINS, "%e of the array %y", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
-    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PROPERTIES, "%a is not allowed", "; leave it out")                       \
     X(PATTERNS, "", "")                                                        \
-    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(OTHERS, "", "")                                                          \
     X(PREFIX, "this element is one too many", "; leave it out")                \
     X(ITEMS, "", "")                                                           \
     X(NAMES, "%v is not allowed", "; leave it out")                            \
-    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(ENUM, "", "")                                                            \
     X(CONST, "%v is not the only value that is allowed", "; send %o")          \
-    X(PATTERN, "%v does not match the pattern %x",                             \
+    X(PATTERN, "%v does not match the pattern %q",                             \
       "; send a string that does")                                             \
-    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MINIMUM, "", "")                                                         \
     X(MAXIMUM, "", "")                                                         \
-    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
-    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(ABOVE, "", "")                                                           \
+    X(BELOW, "", "")                                                           \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
+    X(MIN_LENGTH, "", "")                                                      \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
     X(MIN_PROPERTIES, "", "")                                                  \
     X(MAX_PROPERTIES, "", "")                                                  \
-    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
-    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(MIN_CONTAINS, "%e of the array %y", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%e of the array %y", "; send at most %o of them")         \
     X(UNIQUE, "%w is in the array twice", "; send each value once")            \
-    X(REQUIRED, "the property %o is missing", "; add it")                      \
-    X(NEEDED, "the property %o is missing, which %p needs",                    \
-      "; add it or leave out %p")                                              \
-    X(TYPE, "%v is %t", "; send %T")
-
-/* Returns what is wrong where a keyword is missed; half 1: what to do. */
-static const char *tcall_sentence_(unsigned keyword, int half)
-{
-    static const char texts[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-    const char *text;
-    do {
-        keyword--;
-        text = tcall_word_at_(texts, 2 * (int)keyword + half);
-    } while (keyword && !TCALL_BYTE_(text));
-    return text;
-}
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *value;
-    const char *key; /* of the member at the place, or NULL */
-    bool never;      /* it misses a schema that is false */
-    uint8_t keyword; /* of that the one that brought it, or ALLOF */
-} tcall_said_fault_;
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    tcall_said_fault_ fault = {writer, is,    text + is->at,
-                               NULL,   never, is->keyword};
-    if (never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : (uint8_t)TCALL_ON_ALLOF_;
-    return fault;
-}
+    X(REQUIRED, "", "")                                                        \
+    X(NEEDED, "the property %m is missing, which %d needs",                    \
+      "; add it or leave out %d")
 
 /* Returns the word of the schema that a person would look for. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
-    unsigned on = fault->keyword;
-    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
-    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+    unsigned on = said->keyword;
+    const tcall_row *row = said->is->row;
+    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
         on != TCALL_ON_NAMES_)
         return "false";
-    if (old)
+    if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
     return tcall_keyword_words_[on];
 }
 
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         int keyword)
+/* Returns the next word of an enum, or name of a property, or NULL. */
+static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -14157,80 +12904,33 @@ static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    const char *p =
+    const char *next =
         words ? tcall_text_first_(row->of.text) : row->of.members->name;
-    const char *next;
-    for (; p; p = next) {
-        tcall_say_spelled_(writer, p);
-        next = tcall_text_after_(
-            tcall_text_skip_(words ? p : tcall_text_value_(p)));
-        if (!next)
-            break;
-        tcall_write_text(writer,
-                         !words || tcall_text_after_(tcall_text_skip_(next))
-                             ? ", "
-                             : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
+    while (next) {
+        tcall_say_spelled_(writer, next);
+        next = tcall_say_next_(next, words);
+        if (next && writer->len > room) {
+            tcall_write_text(writer, ", ...");
             break;
         }
+        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
     }
 }
 
-/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
- * two the one that excludes its number. */
-static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
-{
-    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    bool counts = low >= TCALL_ON_MIN_LENGTH_;
-    const tcall_row *row =
-        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
-    bool beyond = row && !counts;
-    tcall_limit_ limit;
-    memset(&limit, 0, sizeof limit);
-    if (!counts && !row)
-        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
-    if (!row)
-        return limit;
-    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    if (counts)
-        limit.number = (tcall_int)row->of.number;
-    else
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
-/* Writes which numbers to send, or how many of what a value has. */
-static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
-{
-    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
-    tcall_limits_ is;
-    is.out = fault->out;
-    is.digits = 0;
-    is.of =
-        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
-    is.low = tcall_fault_limit_(fault, 0);
-    is.high = tcall_fault_limit_(fault, 1);
-    if (!counts)
-        tcall_write_text(fault->out, number ? "a number" : "an integer");
-    tcall_tell_range_(&is, counts);
-}
-
-/* Writes what a row says, as its schema spells it. */
+/* Writes a row's value as its schema spells it. */
 static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
 {
     const char *text = row->of.text;
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
-        tcall_say_count_(writer, row->of.number);
+        tcall_put_number_(writer, (tcall_int)row->of.number, 0);
         return;
     }
     if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
         text = row->of.members->name;
         if (*text == '"')
             text = tcall_text_value_(text);
-        if (row->on <= TCALL_ON_ONEOF_)
-            while (*text != '[')
-                text--;
+        while (row->on <= TCALL_ON_ONEOF_ && *text != '[')
+            text--;
     }
     tcall_say_spelled_(writer, text);
 }
@@ -14250,213 +12950,160 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
     const char *key = tcall_text_first_(row->of.text), *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > name)
-            return key;
-    }
+    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
+        key = tcall_text_after_(end);
+    return key;
 }
 
-/* Returns what a value is. */
-static const char *tcall_fault_type_(const char *value)
+/* Writes what a letter of a schema's sentence stands for. */
+static void tcall_say_row_part_(void *of, char letter)
 {
-    switch (tcall_text_type_(value)) {
-    case TCALL_BOOL: return "a boolean";
-    case TCALL_NUMBER: return "a number";
-    case TCALL_STRING: return "a string";
-    default: return "not allowed here";
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* Writes what stands in a sentence for %o: the rule, or the missing name. */
-static void tcall_say_own_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = fault->is->row;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_spelled_(fault->out,
-                           tcall_fault_item_(row->of.text, fault->is->count));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
-    else
-        tcall_say_rule_(fault->out, row);
-}
-
-/* Writes what to do about a name that is no property: whether there are others.
- */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_list_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Returns how a limit is said that was passed. */
-static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
-{
-    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-    return most ? "over the maximum" : "under the minimum";
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    const tcall_row *row = is->row;
-    unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_sent_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(
-            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
-        break;
-    case 'n':
-        tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_counts_of_(fault->value));
-        break;
-    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
-    case 'o': tcall_say_own_(fault); break;
-    case 'r': tcall_say_range_(fault, number); break;
-    case 'e': tcall_say_list_(writer, row); break;
-    case 'x':
-        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
-        break;
-    case 'w':
-        if (is->count == UINT16_MAX) /* or more */
-            tcall_write_text(writer, "a value");
-        else
-            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
-        break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
-        break;
-    case 'f':
-        tcall_write_text(writer,
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    const tcall_row *row = is->row, *other;
+    bool ours = said->key == said->value;
+    const char *name = said->key ? said->key : said->value;
+    if (letter == 'v' && ours)
+        tcall_write_text(out, "the property name ");
+    if (letter == 'o')
+        tcall_say_rule_(out, row);
+    else if (letter == 'a')
+        tcall_say_sent_(out, name);
+    else if (letter == 'e')
+        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+    else if (letter == 'f')
+        tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p':
-        tcall_say_spelled_(writer,
+    else if (letter == 'q')
+        tcall_say_string_(out, row->of.match->text, TCALL_SAY_WHOLE_);
+    else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
+        tcall_write_text(out, "a value");
+    else if (letter == 'w')
+        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+    else if (letter == 'd')
+        tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
-        break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
+    else if (letter == 'm')
+        tcall_say_spelled_(out,
+                           said->keyword == TCALL_ON_NEEDED_
+                               ? row->of.text + is->count
+                               : tcall_fault_item_(row->of.text, is->count));
+    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
+        tcall_say_list_(out, row);
+    else if (letter == 'y') {
+        tcall_write_text(out, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
+    } else if (letter == 'k') {
+        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
+        if (other && other->count) {
+            tcall_write_text(out, "use one of ");
+            tcall_say_list_(out, other);
+            tcall_write_text(out, " or ");
+        }
+    } else
+        tcall_say_part_(of, letter);
 }
 
-/* Says a fault of a shape in the words for the misfit that it is. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const tcall_fault *is = fault->is;
-    tcall_misplaced_ place;
-    int code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&place, 0, sizeof place);
-    place.out = fault->out;
-    place.node = (const tcall_shape *)is->shape;
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
-    if (fault->keyword == TCALL_ON_OTHERS_ ||
-        fault->keyword == TCALL_ON_REQUIRED_ ||
-        fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_machine_object_;
-        place.object = (const tcall_object *)is->shape;
-    }
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &place.object->names),
-            is->count);
-    tcall_tell_misfit_(&place, code);
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns the limit that a row says. */
+static tcall_limit_ tcall_limit_by_(const tcall_row *row)
+{
+    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
+    tcall_limit_ limit = tcall_limit_of_(
+        counts ? (tcall_int)row->of.number : 0, true,
+        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
+    if (!counts)
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
+}
+
+/* Says a misfit of a schema. */
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const tcall_node *node = said->is->node;
+    const tcall_row *row = node->rows;
+    unsigned keyword = said->keyword;
+    int code;
+    said->part = tcall_say_row_part_;
+    said->limits.of = tcall_limits_by_(keyword);
+    said->types = said->limits.of > TCALL_LIMITS_VALUE_
+                      ? 0 /* counts are said alone */
+                      : tcall_types_of_(node->types);
+    if (said->limits.of == TCALL_LIMITS_VALUE_)
+        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    if (said->limits.of)
+        said->passed = tcall_limit_by_(said->is->row);
+    for (; said->limits.of && row; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->limits.of)
+            *(tcall_is_upper_(row->on) ? &said->limits.high
+                                       : &said->limits.low) =
+                tcall_limit_by_(row); /* of two the one that excludes its own */
+    if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
+        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        keyword -= 2; /* is said like the one before */
+    code = tcall_misfit_of_(keyword);
+    if (code)
+        tcall_say_misfit_(said, code);
+    else
+        tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
 /* ---- whole faults ---- */
 
 /* What says the fault of a node; NULL where there are but shapes. */
-typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-/* Says what is wrong, and to a model what to send instead. */
-TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
+static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
-    int half;
-    for (half = 0; half <= (int)remedy; half++)
-        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
-}
-
-static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
-                                bool remedy)
-{
-    if (!fault->is->node)
-        tcall_say_shape_(fault);
+    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
+    if (!said->is->node)
+        tcall_say_shape_(said);
     else if (say)
-        say(fault, remedy);
+        say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
- * ..." Without a remedy it is of what nobody can send anew. */
+ * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, say, remedy);
-}
-
-/* Writes "path", with the member that a coercion left out, or NULL. Returns the
- * last name. */
-static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at,
-                                     const tcall_coercion *coercion)
-{
-    const char *key;
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    key = tcall_say_pointer_(writer, text, text + at);
-    if (coercion && coercion->name)
-        tcall_write_text(writer, "/");
-    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    else if (coercion && coercion->name)
-        tcall_put_step_(writer, coercion->name);
-    tcall_write_unquote(writer);
-    return key;
+    tcall_say_it_(&said, say);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    said.key = tcall_say_pointer_(writer, text, said.value);
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_string(writer, tcall_fault_word_(&said));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, say, true);
+    tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -14469,26 +13116,37 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* Writes what a value was, a string of the text that it is, and what it is. */
+/* Writes where a value was, what it was, a string of the text that it is, and
+ * what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    tcall_say_pointer_(writer, text, value);
+    if (coercion->how == TCALL_COERCED_LEFT_) {
+        tcall_say_step_(writer, coercion->name);
+    } else if (coercion->name) {
+        tcall_write_text(writer, "/");
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    }
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-    } else {
-        tcall_write_quote(writer);
-        if (coercion->how == TCALL_COERCED_WORD_)
-            tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
-        tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_close(writer, '}');
+        return;
     }
+    tcall_write_quote(writer);
+    if (coercion->how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_spelled_(writer, value);
+    tcall_write_unquote(writer);
+    tcall_write_key(writer, "to");
+    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -14635,6 +13293,19 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
     return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
+}
+
+/* Returns an item of these. */
+TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
+                                        tcall_str name, tcall_str text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)kind;
+    item.id = id;
+    item.name = name;
+    item.text = text;
+    return item;
 }
 
 /* Parts by number, for loops over them. */
@@ -15154,7 +13825,388 @@ TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
     memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
-/* ---- what can be wrong with a table ---- */
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters.text || tool->shape;
+}
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+TCALL_SHARED_ int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* ---- what protects a program without a report ----
+ *
+ * What a table must be for nothing unchecked to run, and nothing to crash. All
+ * else that can be wrong with it is the developer's to hear: see the report.
+ */
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
+}
+
+/* Hooks that nobody would call might be what keeps a tool from running. */
+static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
+                             size_t count)
+{
+    return count == 0 || (hooks && tc->desc.stages);
+}
+
+static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
+{
+    if (!tool->name || !*tool->name || !tool->run ||
+        tcall_find(tc, tcall_str_of(tool->name)))
+        return false;
+    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+           !tcall_is_unread_(tool->parameters) &&
+           !tcall_is_unread_(tool->output) &&
+           !tcall_is_unread_(tool->provider_schema) &&
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+}
+
+static bool tcall_desc_works_(const tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX)
+        return false;
+    return (desc->tools || !desc->tool_count) &&
+           (!desc->rows || desc->row_count >= desc->tool_count) &&
+           (desc->services || !desc->service_count) &&
+           (!desc->validator || desc->validator->check) &&
+           tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
+}
+
+/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+static int tcall_check_(tcall *tc, const tcall_tool *tool)
+{
+    bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
+    int r = works ? TCALL_OK : TCALL_E_TOOL;
+    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
+                           : r;
+}
+
+/* ---- schemas of a row ---- */
+
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+/* Compiles one schema of a row, so that a wrong one shows at the start. */
+static int tcall_row_schema_(const tcall_judged_ *judged,
+                             tcall_schema_text source, tcall_schema *schema)
+{
+    tcall *tc = judged->tc;
+    int r = TCALL_OK;
+    memset(schema, 0, sizeof *schema);
+    if (source.text && source.reader)
+        r = source.reader->judge(judged, schema, source);
+    if (r == TCALL_E_SCHEMA)
+        return TCALL_E_TOOL;
+    /* after what is missing already it would have come */
+    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
+        return TCALL_E_MEMORY;
+    return r;
+}
+
+/* Compiles all schemas of a row; only the one that checks calls is held in the
+ * block, with the registry's. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
+{
+    tcall_judged_ judged = {tc, tool, "parameters"};
+    tcall_schema schema;
+    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
+    judged.which = "output";
+    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
+    judged.which = "provider_schema";
+    return tcall_worse_(
+        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+}
+
+/* Are schemas compiled once, at the start? Otherwise that is done when a call
+ * comes, or somebody else checks. */
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    return !tc->desc.lazy_schemas && !tc->desc.validator;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
+}
+
+/* Checks the hooks of a tool, NULL: of the registry. */
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
+}
+
+/* ---- the registry ---- */
+
+/* Takes the tables that are as long as there may be tools. */
+static int tcall_tables_(tcall *tc)
+{
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
+    if (!rows)
+        return TCALL_OK;
+    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
+    if (tcall_holds_schemas_(tc))
+        tc->nodes =
+            (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
+}
+
+/* Checks a row of the table, reports all that is wrong with it, and makes it
+ * ready to be called. */
+static int tcall_row_add_(tcall *tc, size_t row, bool hold)
+{
+    const tcall_tool *tool = &tc->desc.tools[row];
+    int r = tcall_check_(tc, tool);
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
+    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+}
+
+int tcall_init(tcall *tc, const tcall_desc *desc)
+{
+    size_t i;
+    int r;
+    if (tcall_is_busy_(tc))
+        return TCALL_E_USAGE;
+    memset(tc, 0, sizeof *tc);
+    tc->busy = tc; /* desc->report is the program's */
+    tc->desc = *desc;
+    tcall_block_init(&tc->block, desc->block, desc->block_size);
+    r = tcall_check_(tc, NULL);
+    if (r == TCALL_OK) {
+        r = tcall_tables_(tc);
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
+    }
+    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
+        tcall_name_insert_(tc, i);
+    }
+    /* After an error nothing can be found, and so nothing can be called. */
+    tc->ready = r == TCALL_OK;
+    tc->error = r;
+    tc->busy = NULL;
+    if (r < 0)
+        tc->desc.tool_count = tc->name_count = 0;
+    return r;
+}
+
+/* What a call takes besides its texts; tcall_pick takes as much, and some more
+ * for each tool. */
+enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
+
+/* Returns how much of the block calls with so many bytes of text may take. */
+TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
+{
+    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    room += TCALL_PICK_ROOM_ * desc->tool_count;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
+            return room + 4 * bytes;
+    return room;
+}
+
+size_t tcall_need(const tcall_desc *desc, size_t bytes)
+{
+    size_t lasting;
+    tcall_desc copy = *desc;
+    tcall tc;
+    tc.busy = NULL;
+    copy.block = NULL;
+    copy.block_size = 0;
+    copy.faults = NULL;
+    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
+        return 0;
+    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
+    return lasting > tc.block.need ? lasting : tc.block.need;
+}
+
+/* A row that is free: it needs a permission that nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+/* Makes a row free. */
+static void tcall_row_clear_(tcall_tool *row)
+{
+    memset(row, 0, sizeof *row);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+}
+
+/* Returns the first row that is free. A call under way may still need the row
+ * of a tool that was removed. */
+static size_t tcall_row_free_(const tcall *tc)
+{
+    size_t row = tc->desc.tool_count;
+    if (tc->block.high == 0)
+        for (row = 0; row < tc->desc.tool_count; row++)
+            if (tc->desc.rows[row].permissions == TCALL_GONE_)
+                break;
+    return row;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t row;
+    int r = tcall_usable_(tc);
+    if (r < 0 || !tc->desc.rows)
+        return r < 0 ? r : TCALL_E_USAGE;
+    row = tcall_row_free_(tc);
+    if (row == tc->desc.row_count)
+        return TCALL_E_MEMORY;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
+    tc->missing = 0;
+    r = tcall_row_add_(tc, row, false);
+    if (r < 0) {
+        tcall_row_clear_(&tc->desc.rows[row]);
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
+        tc->desc.tool_count++;
+    return (int)row;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->desc.rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->desc.rows + (tool - tc->desc.rows);
+    tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row - tc->desc.rows] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    return TCALL_OK;
+}
+
+/* ---- time and events ---- */
+
+/* Returns milliseconds, or 0 without a clock. */
+TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
+{
+    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
+}
+
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
+/* An event that is being told. Whoever is told may cause another one. */
+typedef struct tcall_dispatch_ {
+    tcall_listener *next; /* who is told next */
+    struct tcall_dispatch_ *outer;
+} tcall_dispatch_;
+
+/* Sends an event to all who want it. */
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
+    event->kind = kind;
+    tc->dispatch = &dispatch;
+    if (tc->desc.on_event)
+        tc->desc.on_event(tc->desc.user, event);
+    while (dispatch.next) {
+        tcall_listener *listener = dispatch.next;
+        dispatch.next = listener->next;
+        if (listener->on_event &&
+            (!listener->kinds || listener->kinds >> kind & 1))
+            listener->on_event(listener->user, event);
+    }
+    tc->dispatch = dispatch.outer;
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
+
+/* ---- the report ----
+ *
+ * What a developer is told of const tables. A program that does not name it
+ * carries none of the sentences and of what finds the faults.
+ */
 
 /* A row or table that is judged, and what came of it so far. */
 typedef struct tcall_review_ {
@@ -15260,18 +14312,6 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-/* Returns whether something says what the arguments must be. */
-TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
-{
-    return tool->parameters.text || tool->shape;
-}
-
-/* A text that nothing reads cannot be checked. */
-static bool tcall_is_unread_(tcall_schema_text source)
-{
-    return source.text && !source.reader;
-}
-
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
@@ -15291,9 +14331,8 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   TCALL_PROBLEM_MODE_);
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
-                                                   const tcall_tool *tool)
+/* Reports everything that is wrong with a row but for its schemas and hooks. */
+static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
     tcall_refuse_(&review,
@@ -15327,7 +14366,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 }
 
 /* The same for the registry itself. */
-TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
+static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
@@ -15359,8 +14398,6 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
-
-/* ---- the report ---- */
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -15422,21 +14459,1028 @@ static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
+/* Reports on a row, or NULL: on the registry. */
+static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
+{
+    int r = tool ? tcall_report_row_(tc, tool) : tcall_report_desc_(tc);
+    if (tool && r == TCALL_OK)
+        tcall_report_notes_(tc, tool);
+    return r;
+}
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_notes_};
+                                                         tcall_report_check_};
+
+/* ==========================================================================
+ * >>say: schemas
+ *
+ * The schema of a tool is written as its provider wants it: from the text of
+ * its author, or from its shape, as a struct and an example are. What is
+ * written of shapes is a piece of flash at a time, since on an AVR texts are
+ * read from there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_level_in_ {
+    const tcall_object *object; /* NULL: it is a list, */
+    const tcall_shape *list;    /* this one; in flash both */
+    const char *at;             /* its struct or first item; NULL: none */
+    uint16_t next, count;       /* members or items: passed; all */
+} tcall_level_in_;
+
+/* A walk over the values of a shape, and of a struct if there is one; else a
+ * list has one item. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *shape; /* of the value at hand, in flash */
+    const char *at;           /* where it is, or NULL */
+    tcall_level_in_ *in;      /* what it is in; once entered, itself */
+    uint8_t depth;            /* of what is open; 0: the walk has ended */
+    bool deep;                /* some values lie too deep, and are left out */
+    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or a list. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk,
+                             const tcall_object *object,
+                             const tcall_shape *list)
+{
+    walk->in = &walk->open[walk->depth++];
+    walk->in->object = object;
+    walk->in->list = list;
+    walk->in->at = walk->at;
+    walk->in->next = 0;
+    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->at = (const char *)args;
+    tcall_walk_open_(walk, shape, NULL);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    if (!list && shape->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
+                     list ? walk->shape : NULL);
+    if (list && walk->at) {
+        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
+        walk->in->at += shape->digits;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open; at its end leaves it,
+ * which is the value at hand again. Returns false then. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    bool ends = walk->in->next == walk->in->count;
+    const tcall_level_in_ *in;
+    size_t index;
+    if (ends && --walk->depth == 0)
+        return false;
+    walk->in -= ends;
+    walk->in->next = (uint16_t)(walk->in->next + !ends);
+    in = walk->in;
+    index = in->next - 1u;
+    walk->shape =
+        in->object
+            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
+                  index
+            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
+    walk->at = in->at;
+    if (in->at)
+        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
+                               : index * TCALL_FETCH_16_(&in->list->size);
+    return !ends;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, int count)
+{
+    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk))
+            continue;
+        if (walk.in->object && walk.in->next == 1) {
+            TCALL_FETCH_(tcall_object, object, walk.in->object);
+            if (index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= 2;
+        }
+        if (!tcall_walk_enter_(&walk)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)value->more,
+                                         (int)value->high + 1);
+        }
+    }
+    return tcall_slice_(NULL, 0);
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; *null: it came as null. */
+static bool tcall_put_member_(tcall_writer *writer,
+                              const tcall_shape_walk_ *walk, bool *null)
+{
+    TCALL_FETCH_(tcall_object, object, walk->in->object);
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const uint8_t *given = (const uint8_t *)walk->in->at;
+    unsigned i = walk->in->next - 1u;
+    *null = given && !TCALL_BIT_OF_(given, i) &&
+            !(shape->flags & TCALL_MEMBER_DEFAULT);
+    if (given
+            ? shape->offset == TCALL_NOWHERE ||
+                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+            : !(shape->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        bool list = !walk.in->object, null = false;
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, list ? ']' : '}');
+        } else if (list || tcall_put_member_(writer, &walk, &null)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (null) {
+                tcall_write_null(writer);
+            } else if (!tcall_walk_enter_(&walk)) {
+                put(writer, value, walk.at);
+            } else {
+                tcall_write_open(writer, walk.in->object ? '{' : '[');
+                if (!walk.in->object && !args)
+                    walk.in->count = (uint16_t)value->low;
+            }
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, shape, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Returns the types that are said of the value at hand; all of them are said by
+ * saying nothing. OpenAI wants an optional property to be required, or null. */
+static unsigned tcall_view_types_(const tcall_view_ *view,
+                                  const tcall_shape_walk_ *walk)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    unsigned types = tcall_types_of_(shape->types);
+    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
+        !(shape->flags & TCALL_MEMBER_REQUIRED))
+        types |= TCALL_SHAPE_NULL;
+    return (types & all) == all ? 0 : types;
+}
+
+/* Writes the first type of a set, null last; returns the others. */
+static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0boolean\0integer\0number\0string\0array\0object\0";
+    int index = types > TCALL_SHAPE_NULL;
+    while (!(types >> index & 1))
+        index++;
+    TCALL_PUT_(out, "\"type\":");
+    tcall_put_string_(out, tcall_word_at_(words, index));
+    return types & ~(1u << index);
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
+        "minLength\0maxLength\0minItems\0maxItems\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Begins the schema of the value at hand: up to what is in it. Of several types
+ * the first says all else: not everyone accepts a list of types. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    tcall_limits_ limits = tcall_limits_of_(shape);
+    unsigned types = tcall_view_types_(view, walk);
+    bool several = (types & (types - 1)) != 0;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
+        view->optional++;
+    view->unions = (uint16_t)(view->unions + several);
+    view->unfit |=
+        walk->depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    if (types)
+        tcall_view_type_(view->out, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (shape->kind == TCALL_KIND_CHOICE) {
+        const char *word = (const char *)shape->more;
+        int32_t left = shape->high;
+        TCALL_PUT_(view->out, "\"enum\":[");
+        for (; left >= 0; left--, word = tcall_word_next_(word))
+            tcall_put_string_(view->out, word);
+        TCALL_SAY(view->out, "]");
+    }
+}
+
+/* Ends it: with its other types, what a member is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_shape_walk_ *walk)
+{
+    const tcall_object *around = walk->in->object;
+    unsigned types = tcall_view_types_(view, walk);
+    unsigned others = types & (types - 1);
+    if (types & TCALL_SHAPE_NULL &&
+        others) /* null is the last, not the first */
+        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
+    if (others) {
+        while (others) {
+            TCALL_SAY(view->out, "},{");
+            others = tcall_view_type_(view->out, others);
+        }
+        TCALL_SAY(view->out, "}]");
+    }
+    if (around) {
+        TCALL_FETCH_(tcall_object, object, around);
+        TCALL_FETCH_(tcall_shape, shape, walk->shape);
+        const char *text =
+            tcall_word_at_(object->descriptions, walk->in->next - 1);
+        if (TCALL_BYTE_(text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, text);
+        }
+        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+            TCALL_PUT_(view->out, "\"default\":");
+            tcall_put_leaf_(view->out, shape,
+                            (const char *)object->initial + shape->offset,
+                            true);
+        }
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const tcall_object *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    int i;
+    TCALL_SAY(view->out, "}");
+    for (i = 0; i < object->count; i++) {
+        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
+                      TCALL_MEMBER_REQUIRED))
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    while (walk.depth) {
+        const tcall_object *left = walk.in->object;
+        if (tcall_walk_next_(&walk)) {
+            if (left)
+                tcall_put_key_(view->out,
+                               tcall_word_at_(TCALL_FETCH_POINTER_(
+                                                  const char *, &left->names),
+                                              walk.in->next - 1));
+            else
+                TCALL_PUT_(view->out, "\"items\":");
+            TCALL_SAY(view->out, "{");
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (walk.in->object)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else if (left) {
+            tcall_view_rest_(view, left);
+        }
+        if (walk.depth)
+            tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- the text of a schema, as a mode has it ---- */
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. */
+#define TCALL_STRICT_DEPTH_ 24
+
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_ 32
+
+/* A bracket that is open. */
+typedef struct tcall_strict_open_ {
+    const char *from;
+    const char *back; /* what is next after it, where a $ref led to it */
+    uint8_t value;    /* TCALL_STRICT_..._ */
+    bool nullable;
+} tcall_strict_open_;
+
+/* Writes a schema again, without recursion. */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
+    tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
+} tcall_strict_walk_;
+
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
+{
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+            return true;
+    return false;
+}
+
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything. */
+static bool tcall_strict_vague_(const char *schema)
+{
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
+}
+
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(walk->view->out, value);
+    return p + value.len;
+}
+
+/* Enters the bracket at p, or where a $ref led to; returns the next byte to
+ * look at. */
+static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
+                                       const char *back, uint8_t value,
+                                       bool nullable)
+{
+    tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth];
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return back ? back : tcall_strict_copy_(walk, p);
+    }
+    if (!back)
+        tcall_write_open(view->out, *p);
+    open->from = p;
+    open->back = back;
+    open->value = value;
+    open->nullable = nullable;
+    walk->depth++;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return p + 1;
+}
+
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
+                                       const char *schema)
+{
+    tcall_writer *out = walk->view->out;
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(properties);
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(out, "\"type\":\"object\"");
+    if (!properties || follows)
+        return;
+    TCALL_PUT_(out, "\"additionalProperties\":false");
+    if (walk->view->mode != TCALL_STRICT_OPENAI)
+        return;
+    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+    TCALL_SAY(out, "]");
+}
+
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    const tcall_strict_open_ *open = &walk->open[--walk->depth];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (open->back)
+        return open->back;
+    if (schema)
+        tcall_strict_close_schema_(walk, open->from);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return p + 1;
+}
+
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
+                                        const char *ref)
+{
+    const char *at = walk->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    int i = walk->depth, len;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    while (at && i-- > 0)
+        if (walk->open[i].from == at)
+            at = NULL;
+    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
+               ? at
+               : NULL;
+}
+
+/* Returns whether a schema that led here by a $ref has this keyword itself. */
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
+                                    const char *keyword)
+{
+    int i;
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode. */
+static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
+                                                       const char *key)
+{
+    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
+    for (;
+         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         row++)
+        if (((row->kept | row->unfit) & mode ||
+             row->value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, row->name))
+            return row;
+    return NULL;
+}
+
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+{
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+}
+
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
+                                        const char *key)
+{
+    tcall_view_ *view = walk->view;
+    const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
+    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
+    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
+    bool doubled, constant = kind == TCALL_STRICT_CONST_;
+    if (kind == TCALL_STRICT_REF_) {
+        /* Ollama knows no $ref: the members of what it names are written */
+        value = tcall_strict_target_(walk, value);
+        if (!value || walk->refs == TCALL_STRICT_REFS_)
+            return next;
+        walk->refs++;
+        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
+                                   false);
+    }
+    if (!row || tcall_strict_is_hidden_(walk, row->name))
+        return next;
+    /* oneOf is written as anyOf, which may be there already. */
+    doubled =
+        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    view->unfit |= doubled || row->unfit & view->mode ||
+                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
+    if (doubled || !(row->kept & view->mode) ||
+        !tcall_strict_takes_(view->mode, kind, value))
+        return next;
+    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
+    if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
+        return tcall_strict_enter_(walk, value, NULL, kind, false);
+    tcall_write_text(view->out, constant ? "[" : "");
+    tcall_strict_copy_(walk, value);
+    tcall_write_text(view->out, constant ? "]" : "");
+    return next;
+}
+
+/* An element of a list of schemas, or a schema with its name. An optional
+ * property is required for OpenAI, and may be null; Anthropic counts them for
+ * the whole request. */
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_view_ *view = walk->view;
+    const tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool nullable = false;
+    if (open->value == TCALL_STRICT_PROPERTIES_ &&
+        !tcall_strict_has_(tcall_text_get_(open[-1].from, "required"),
+                           tcall_text_bytes_of_(p))) {
+        view->optional++;
+        nullable = view->mode == TCALL_STRICT_OPENAI;
+    }
+    if (open->value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(view->out, ':');
+        p = tcall_text_value_(p);
+    }
+    if (nullable)
+        TCALL_PUT_(view->out, "{\"anyOf\":[");
+    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
+{
+    tcall_strict_walk_ walk;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth && *(p = tcall_text_next_(p)))
+        p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
+            : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
+                ? tcall_strict_member_(&walk, p)
+                : tcall_strict_schema_(&walk, p);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
+}
+
+/* ---- the schema of a tool ---- */
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns the text of the schema that is sent of a tool, or NULL: it is written
+ * from its shape. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    if (tool->shape && !tool->provider_schema.text)
+        return NULL;
+    text = text ? tcall_text_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
+{
+    const char *text = tcall_tool_schema_(tool);
+    tcall_view_ view = {out, mode, false, 0, 0};
+    if (!text)
+        tcall_view_shape_(&view, tool->shape);
+    else if (mode)
+        tcall_strict_text_(&view, text);
+    else
+        tcall_strict_plain_(out, text);
+    if (text) /* of an object, and not of one of several */
+        view.unfit |= !tcall_strict_type_(text, "object") ||
+                      tcall_text_get_(text, "anyOf") ||
+                      tcall_text_get_(text, "oneOf") ||
+                      tcall_text_get_(text, "allOf");
+    return view;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
 
 /* ==========================================================================
  * >>schemas
  */
 
 /* ---- at the start ---- */
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -15715,865 +15759,6 @@ tcall_schema_text tcall_schema_text_of(const char *text)
 TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
 {
     return source.reader ? source.reader->say : NULL;
-}
-
-/* ==========================================================================
- * >>registry
- */
-
-/* ---- schemas of a row ---- */
-
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-TCALL_SHARED_ int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
-/* Takes bytes from the lasting part of the block. What is missing adds up, so
- * that need says what would have done for all of it. */
-static bool tcall_lasts_(tcall *tc, size_t bytes)
-{
-    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
-        tc->missing += bytes;
-        return false;
-    }
-    return tcall_block_grow_(&tc->block, bytes);
-}
-
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
-{
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = tcall_round_up_(count * size);
-    if (!bytes || !tcall_lasts_(tc, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
-}
-
-/* Compiles one schema of a row, for the report. */
-static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, tcall_schema_text source,
-                             tcall_schema *schema)
-{
-    tcall_judged_ judged;
-    int r = TCALL_OK;
-    judged.tc = tc;
-    judged.tool = tool;
-    judged.which = which;
-    memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(&judged, schema, source);
-    if (r == TCALL_E_SCHEMA)
-        return TCALL_E_TOOL;
-    /* after what is missing already it would have come */
-    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
-        return TCALL_E_MEMORY;
-    return r;
-}
-
-/* All schemas of a row are compiled, so that a wrong one shows at the start;
- * only the one that checks calls is held in the block, with the registry's. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
-{
-    tcall_schema schema;
-    int r =
-        tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
-    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
-        tc->nodes)
-        tc->nodes[tool - tc->desc.tools] = schema.root;
-    r = tcall_worse_(
-        r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
-    return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
-                                             tool->provider_schema, &schema));
-}
-
-/* Are schemas compiled once, at the start? Otherwise that is done when a call
- * comes, or somebody else checks. */
-static bool tcall_holds_schemas_(const tcall *tc)
-{
-    return !tc->desc.lazy_schemas && !tc->desc.validator;
-}
-
-static int tcall_schemas_(tcall *tc, size_t rows)
-{
-    if (!tcall_holds_schemas_(tc))
-        return TCALL_OK;
-    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
-    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
-/* Forgets the schema of a tool that is removed. */
-static void tcall_schema_drop_(tcall *tc, size_t row)
-{
-    if (tc->nodes)
-        tc->nodes[row] = NULL;
-}
-
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
-/* ---- the registry ---- */
-
-/* Takes the tables that are as long as there may be tools. */
-static int tcall_tables_(tcall *tc)
-{
-    tcall_desc *desc = &tc->desc;
-    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    if (desc->rows && desc->tool_count)
-        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
-    if (desc->rows)
-        desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    return tcall_worse_(tcall_schemas_(tc, rows),
-                        tc->names ? TCALL_OK : TCALL_E_MEMORY);
-}
-
-/* Checks a row of the table, reports all that is wrong with it, and makes it
- * ready to be called. */
-static int tcall_row_add_(tcall *tc, size_t row, bool hold)
-{
-    const tcall_tool *tool = &tc->desc.tools[row];
-    int r = tcall_row_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK && tc->desc.report)
-        tc->desc.report->notes(tc, tool);
-    return r;
-}
-
-int tcall_init(tcall *tc, const tcall_desc *desc)
-{
-    size_t i;
-    int r;
-    if (tcall_is_busy_(tc))
-        return TCALL_E_USAGE;
-    memset(tc, 0, sizeof *tc);
-    tc->busy = tc; /* desc->report is the program's */
-    tc->desc = *desc;
-    tcall_block_init(&tc->block, desc->block, desc->block_size);
-    r = tcall_desc_check_(tc);
-    if (r == TCALL_OK) {
-        r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
-    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
-    }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
-    tc->error = r;
-    tc->busy = NULL;
-    if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
-    return r;
-}
-
-/* What a call takes besides its texts, and what tcall_pick takes. */
-#define TCALL_CALL_ROOM_ 2048
-
-/* Returns how much of the block calls with so many bytes of text may take. */
-TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
-{
-    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i]
-                .output.text) /* it is read as a value, to be checked */
-            return room + 4 * bytes;
-    return room;
-}
-
-size_t tcall_need(const tcall_desc *desc, size_t bytes)
-{
-    size_t lasting;
-    tcall_desc copy = *desc;
-    tcall tc;
-    tc.busy = NULL;
-    copy.block = NULL;
-    copy.block_size = 0;
-    copy.faults = NULL;
-    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
-        return 0;
-    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
-    return lasting > tc.block.need ? lasting : tc.block.need;
-}
-
-/* A row that is free: it needs a permission that nobody can be given. */
-#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
-
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
-{
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-}
-
-/* Returns the first row that is free. A call under way may still need the row
- * of a tool that was removed. */
-static size_t tcall_row_free_(const tcall *tc)
-{
-    size_t row = tc->desc.tool_count;
-    if (tc->block.high == 0)
-        for (row = 0; row < tc->desc.tool_count; row++)
-            if (tc->desc.rows[row].permissions == TCALL_GONE_)
-                break;
-    return row;
-}
-
-int tcall_add(tcall *tc, const tcall_tool *tool)
-{
-    size_t row;
-    int r = tcall_usable_(tc);
-    if (r < 0 || !tc->desc.rows)
-        return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
-    row = tcall_row_free_(tc);
-    if (row == tc->desc.row_count)
-        return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool; /* it is judged in its place */
-    tc->missing = 0;
-    r = tcall_row_add_(tc, row, false);
-    if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
-        return r;
-    }
-    tcall_name_insert_(tc, row);
-    if (row == tc->desc.tool_count)
-        tc->desc.tool_count++;
-    return (int)row;
-}
-
-int tcall_remove(tcall *tc, tcall_str name)
-{
-    const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
-    if (!tool || !tc->desc.rows)
-        return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
-    return TCALL_OK;
-}
-
-/* ---- time and events ---- */
-
-/* Returns milliseconds, or 0 without a clock. */
-TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
-{
-    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-/* Returns whether anybody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    return tc->desc.on_event || tc->listeners;
-}
-
-/* An event that is being told. Whoever is told may cause another one. */
-typedef struct tcall_dispatch_ {
-    tcall_listener *next; /* who is told next */
-    struct tcall_dispatch_ *outer;
-} tcall_dispatch_;
-
-/* Sends an event to all who want it. */
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
-    event->kind = kind;
-    tc->dispatch = &dispatch;
-    if (tc->desc.on_event)
-        tc->desc.on_event(tc->desc.user, event);
-    while (dispatch.next) {
-        tcall_listener *listener = dispatch.next;
-        dispatch.next = listener->next;
-        if (listener->on_event &&
-            (!listener->kinds || listener->kinds >> kind & 1))
-            listener->on_event(listener->user, event);
-    }
-    tc->dispatch = dispatch.outer;
-}
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
-
-/* ==========================================================================
- * >>words
- *
- * Splits text of any script into words, which are compared by their stems:
- * without case, accents, width and English endings. lampOn and HTTPServer are
- * two words each, PDFs is one. In scripts that are written without spaces, a
- * word is a pair of neighbouring characters.
- */
-
-enum {
-    TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
-    TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
-};
-
-/* Words that say nothing about what is wanted, by their first letter. Words
- * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char tcall_stop_words_[] =
-    "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at\0"
-    "based be because been before being best between both but by\0"
-    "can could\0"
-    "d did do does doing don done during\0"
-    "e each etc every\0"
-    "finally first following for from furthermore\0"
-    "g give given good great\0"
-    "had has have having he hello help her here hey hi him his how\0"
-    "i if im in into is it its ive\0"
-    "just\0"
-    "kindly know\0"
-    "lastly let lets like ll look looking\0"
-    "m make may me might mine more moreover most must my\0"
-    "need needs next no nor not now\0"
-    "of ok okay once only or other our\0"
-    "per please\0"
-    "\0"
-    "re regarding related\0"
-    "s same second shall she should so some someone something soon such sure\0"
-    "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too\0"
-    "us use used using\0"
-    "ve very via\0"
-    "want wants was way ways we well were what when where which who whom whose "
-    "why will with would\0"
-    "\0"
-    "yes you your\0";
-
-/* ---- characters */
-
-enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
-};
-
-/* The kind of all characters from a code point on, up to the next row. */
-static const struct tcall_script_ {
-    uint32_t first;
-    uint8_t kind;
-} tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
-    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
-    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
-    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
-    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
-    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
-    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
-    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
-    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
-    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
-    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
-    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
-    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
-    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
-    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
-
-typedef struct tcall_char_ {
-    uint32_t code; /* without case, accent and width */
-    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
-    bool capital;
-} tcall_char_;
-
-static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
-{
-    return code >= first && code <= last;
-}
-
-static bool tcall_is_letter_(char c)
-{
-    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
-}
-
-static uint8_t tcall_char_kind_(uint32_t code)
-{
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
-}
-
-/* Returns the lower letter of a code point, in Latin-1 without its accent. */
-static uint32_t tcall_char_fold_(uint32_t code)
-{
-    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
-    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
-    if (tcall_between_(code, 'A', 'Z') ||
-        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
-        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
-        return code + 0x20;
-    if (tcall_between_(code, 0x400, 0x40F))
-        return code + 0x50;
-    if (tcall_between_(code, 0xC0, 0xFF))
-        return (unsigned char)latin[code % 32];
-    if (tcall_between_(code, 0x100, 0x17F)) {
-        /* A lower letter follows its capital, which mostly is even. */
-        bool odd = tcall_between_(code, 0x139, 0x148) ||
-                   tcall_between_(code, 0x179, 0x17E);
-        return code + (code % 2 == odd);
-    }
-    return code;
-}
-
-/* ---- words */
-
-/* A text, and the last word that was read from it. */
-typedef struct tcall_split_ {
-    const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
-    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* look for sentences, and for keys of JSON */
-    bool json;              /* decode escapes */
-    bool in_key;            /* the word is part of a key */
-    bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the word includes the character at the cursor */
-    uint8_t length;
-    const char *word; /* in the text, or where it had to be folded */
-    unsigned initials;
-    uint32_t stem, prefix;  /* hashes; prefix is 0 for short words */
-    unsigned count, longer; /* words of the text so far; of three bytes */
-    char folded[TCALL_WORD_BYTES_];
-} tcall_split_;
-
-TCALL_SHARED_ void tcall_split_init_(tcall_split_ *words, tcall_str text)
-{
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    const char *start;
-    tcall_split_init_(words, input);
-    for (start = words->cursor; start < words->end; start++)
-        if ((unsigned char)*start > ' ')
-            break;
-    words->input = true;
-    words->json = start < words->end && (*start == '{' || *start == '[');
-}
-
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
-static tcall_char_ tcall_split_char_(const tcall_split_ *words)
-{
-    tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
-    c.code = tcall_char_fold_(code);
-    c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
-    return c;
-}
-
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
-{
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
-        at++;
-    return at;
-}
-
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = true;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* ---- stems */
-
-static bool tcall_ends_with_(const char *word, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-    return length >= n && memcmp(word + length - n, end, n) == 0;
-}
-
-/* Bits of a, e, i, o, u and y. */
-#define TCALL_VOWELS_ 0x1104111u
-
-static bool tcall_has_vowel_(const char *word, size_t length)
-{
-    while (length-- > 0)
-        if (tcall_is_letter_(word[length]) &&
-            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
-            return true;
-    return false;
-}
-
-/* Returns the length of the stem of a word of four letters or more, so that its
- * forms are alike: light, lights, lighting. A stem need not be a word. It has
- * at least three letters. */
-static size_t tcall_stem_(const char *word, size_t length)
-{
-    size_t cut = 0;
-    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
-        length--;
-    if (tcall_ends_with_(word, length, "ed"))
-        cut = 2;
-    else if (tcall_ends_with_(word, length, "ing") ||
-             tcall_ends_with_(word, length, "ion"))
-        cut = 3;
-    if (length - cut > 2 && tcall_has_vowel_(word, length - cut))
-        length -= cut;
-    if (length > 3 && word[length - 1] == 'e')
-        length--;
-    if (length > 3 && word[length - 1] == word[length - 2] &&
-        !tcall_has_vowel_(word + length - 1, 1))
-        length--;
-    return length;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
-}
-
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
- * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
-{
-    for (; length > 0; length--, word++) {
-        char c = endings && *word == 'y' ? 'i' : *word;
-        hash = (hash ^ (unsigned char)c) * 16777619u;
-    }
-    return hash;
-}
-
-/* Makes the keys of a word. Only longer words of letters have endings and a
- * prefix. The hash of a prefix is inverted, so that it never equals that of a
- * stem with the same letters. */
-static void tcall_split_stem_(tcall_split_ *words)
-{
-    const char *word = words->word;
-    size_t length = words->length, first;
-    bool endings = length > 3 && tcall_is_letter_(*word);
-    if (endings)
-        length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
-static unsigned tcall_initials_(const char *word, size_t length)
-{
-    unsigned bits = (unsigned)(word[0] & 31) << 5;
-    if (length > 1)
-        bits ^= (unsigned)(word[1] & 15) << 1;
-    if (length > 2)
-        bits ^= (unsigned)(word[2] & 15) * 37;
-    return bits & 1023;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    if (!after)
-        return tcall_split_fold_(words);
-    words->word = words->cursor;
-    words->cursor = after;
-    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
-                                            TCALL_WORD_BYTES_);
-    return true;
-}
-
-/* Counts the word; returns whether it may be wanted. */
-static bool tcall_split_count_(tcall_split_ *words)
-{
-    words->initials = tcall_initials_(words->word, words->length);
-    words->count++;
-    words->longer += words->length > 2;
-    return !words->wanted || tcall_bit_(words->wanted, words->initials);
-}
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. */
-static void tcall_split_signs_(tcall_split_ *words)
-{
-    const char *at = words->cursor;
-    words->cursor = tcall_row_(at, words->end, ' ');
-    if (words->input)
-        for (; at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-}
-
-/* Goes on with the next text of a shape. */
-static bool tcall_split_more_(tcall_split_ *words)
-{
-    tcall_str text = tcall_slice_(NULL, 0);
-    if (words->shape)
-        text = tcall_shape_words_(words->shape, words->shape_text++);
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-    return text.len > 0;
-}
-
-/* Reads the next wanted word and makes its stem; returns false at the end. */
-TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
-{
-    words->sentence = false;
-    for (;;) {
-        tcall_split_signs_(words);
-        if (words->cursor == words->end) {
-            if (!tcall_split_more_(words))
-                return false;
-            continue;
-        }
-        if (tcall_split_read_(words) && tcall_split_count_(words))
-            break;
-    }
-    tcall_split_lower_(words);
-    tcall_split_stem_(words);
-    return true;
-}
-
-/* Returns whether the word is a stop word. */
-TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
-{
-    const char *list;
-    if (!tcall_is_letter_(*words->word))
-        return false;
-    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
-         *list;) {
-        size_t length = strcspn(list, " ");
-        if (length == words->length && memcmp(list, words->word, length) == 0)
-            return true;
-        list += length;
-        list += *list == ' ';
-    }
-    return false;
 }
 
 /* ==========================================================================
@@ -16916,10 +16101,14 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 /* ==========================================================================
  * >>pick
  *
+ * Text of any script is split into words, which are compared by their stems:
+ * without case, accents, width and English endings. lampOn and HTTPServer are
+ * two words each, PDFs is one. In scripts that are written without spaces, a
+ * word is a pair of neighbouring characters.
+ *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. What each
- * tool says of the terms is read once and kept as a record of 20 bytes; where
- * the block has no room for records the tools are read again instead. The
+ * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
  * and since an input can want several things, also of the best for each of its
@@ -16933,326 +16122,749 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  */
 
 enum {
-    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
-    TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
-    TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
-    TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
-    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
-    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
-    /* A record keeps the level that a sum reaches, not the sum. */
-    TCALL_LEVELS_ = 8,
-    TCALL_LEVEL_BITS_ = 3,
-    TCALL_LEVELS_PER_WORD_ = 5
+    TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
+    TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
+    TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
+    TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,    /* of them used at most */
+    TCALL_PICK_SUM_ = 15       /* where the sums of a record stop growing */
 };
 
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+/* Words that say nothing about what is wanted, by their first letter. Words
+ * that tell a device what to do (on, off, up, down, all) are not among them. */
+static const char tcall_stop_words_[] =
+    "a able about additionally after again also am an and another any anyone "
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
+    "t tell than thank thanks that the their them then there these they thing "
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
+    "want wants was way ways we well were what when where which who whom whose "
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
+
+/* ---- characters */
+
 enum {
-    TCALL_TEXT_NAME_,
-    TCALL_TEXT_TITLE_,
-    TCALL_TEXT_DESCRIPTION_,
-    TCALL_TEXT_TAGS_,
-    TCALL_TEXT_PARAMETERS_, /* names, descriptions, and values too */
-    TCALL_TEXT_COUNT_
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LETTER_, /* or digit */
+    TCALL_CHAR_WIDE_,   /* of a script without spaces */
+    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
-static const struct tcall_text_weight_ {
-    uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
+/* The kind of all characters from a code point on, up to the next row. */
+static const struct tcall_script_ {
+    uint32_t first;
+    uint8_t kind;
+} tcall_scripts_[] = {
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
+    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
+    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
+    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
+    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
+    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
+    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
+    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
+    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
+    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
+    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
+    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
+    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
+    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
 
-/* How much a tool says about each term. */
+typedef struct tcall_char_ {
+    uint32_t code; /* without case, accent and width */
+    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+static bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
+static unsigned tcall_at_most_(size_t value, unsigned most)
+{
+    return value < most ? (unsigned)value : most;
+}
+
+static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool tcall_is_letter_(char c)
+{
+    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
+}
+
+static uint8_t tcall_char_kind_(uint32_t code)
+{
+    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
+    uint8_t kind = TCALL_CHAR_SIGN_;
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (tcall_scripts_[i].first <= code)
+            kind = tcall_scripts_[i].kind;
+    return kind;
+}
+
+/* Returns the lower letter of a code point, in Latin-1 without its accent. */
+static uint32_t tcall_char_fold_(uint32_t code)
+{
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
+    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 'A', 'Z') ||
+        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
+        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
+        return code + 0x20;
+    if (tcall_between_(code, 0x400, 0x40F))
+        return code + 0x50;
+    if (tcall_between_(code, 0xC0, 0xFF))
+        return (unsigned char)latin[code % 32];
+    if (tcall_between_(code, 0x100, 0x17F)) {
+        /* A lower letter follows its capital, which mostly is even. */
+        bool odd = tcall_between_(code, 0x139, 0x148) ||
+                   tcall_between_(code, 0x179, 0x17E);
+        return code + (code % 2 == odd);
+    }
+    return code;
+}
+
+/* ---- words */
+
+/* A text, and the last word that was read from it. */
+typedef struct tcall_split_ {
+    const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
+    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;             /* look for sentences, and for keys of JSON */
+    bool json;              /* decode escapes */
+    bool in_key;            /* the word is part of a key */
+    bool sentence;          /* a sentence ended before the word */
+    bool paired;            /* the word includes the character at the cursor */
+    const char *start;      /* of the word in the text */
+    const char *word; /* its letters: there, or where they had to be folded */
+    size_t length;    /* of them, in bytes */
+    unsigned initials;
+    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
+    unsigned count;        /* words of the text so far */
+    char folded[TCALL_WORD_BYTES_];
+} tcall_split_;
+
+static void tcall_split_init_(tcall_split_ *words, tcall_str text)
+{
+    memset(words, 0, offsetof(tcall_split_, folded));
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+}
+
+/* Begins an input of a user, which is text or JSON. */
+static void tcall_split_input_(tcall_split_ *words, tcall_str input)
+{
+    size_t i = 0;
+    tcall_split_init_(words, input);
+    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
+        i++;
+    words->input = true;
+    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+}
+
+/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
+ * \u only separate words: their code is 0. */
+static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
+{
+    size_t i;
+    *code = at[1] == 'n' ? '\n' : 0;
+    if (at[1] != 'u' || left < 6)
+        return 2;
+    for (i = 2; i < 6; i++)
+        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
+    return 6;
+}
+
+/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
+ * byte that is not UTF-8 has the code 0. */
+static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
+{
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at), bytes;
+    *code = 0;
+    if (left == 0)
+        return 0;
+    if (*at == '\\' && words->json && left > 1)
+        return tcall_escape_code_(at, left, code);
+    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
+    if (bytes == 0)
+        return 1;
+    *code = (uint32_t)tcall_utf8_next_(&at);
+    return bytes;
+}
+
+static tcall_char_ tcall_split_char_(const tcall_split_ *words)
+{
+    tcall_char_ c;
+    uint32_t code;
+    c.bytes = tcall_split_code_(words, &code);
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
+    c.code = tcall_char_fold_(code);
+    c.kind = tcall_char_kind_(c.code);
+    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    return c;
+}
+
+/* Returns whether the JSON string whose content begins at `at` is a key. */
+static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
+{
+    const char *end = words->end;
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    for (at++; at < end && (unsigned char)*at <= ' '; at++)
+        ;
+    return at < end && *at == ':';
+}
+
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
+{
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
+}
+
+/* Notes what a sign of the input means for the next word; `next` follows it. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
+                              const char *next)
+{
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
+            words->sentence = true;
+        break;
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = true; break;
+    case '"':
+        words->in_key = words->json && tcall_split_is_key_(words, next);
+        words->sentence |= words->in_key;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->folded + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Ends a word that begins with a wide character by the next one, if that is
+ * wide too. Returns false for the last character of a row, which the word
+ * before already includes. */
+static bool tcall_split_pair_(tcall_split_ *words)
+{
+    tcall_char_ next = tcall_split_char_(words);
+    bool was_paired = words->paired;
+    words->paired = next.kind == TCALL_CHAR_WIDE_;
+    if (words->paired)
+        tcall_split_put_(words, next.code);
+    return words->paired || !was_paired;
+}
+
+/* Reads a word, or one sign, that may contain escapes and any characters.
+ * Returns whether it was a word. */
+static bool tcall_split_fold_(tcall_split_ *words)
+{
+    bool lower = false;
+    words->word = words->folded;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
+                    (c.capital && lower);
+        if (ends && words->length > 0)
+            return true;
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            if (c.code != '"')
+                tcall_split_sign_(words, c.code, words->cursor);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        lower = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_)
+            return tcall_split_pair_(words);
+    }
+}
+
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
+{
+    const char *start = words->cursor, *end = words->end;
+    const char *little = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(little, end, 'a');
+    if (after == start)
+        after = tcall_row_(start, end, '0');
+    else if (little - start > 1 && after > little &&
+             !(after - little == 1 && *little == 's')) /* but for PDFs */
+        after = little - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
+}
+
+/* Reads a word or a sign at the cursor; returns whether it was a word. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    const char *after = tcall_split_ascii_(words);
+    words->start = words->word = words->cursor;
+    if (!after)
+        return tcall_split_fold_(words);
+    words->cursor = after;
+    words->length = (size_t)(after - words->start);
+    return true;
+}
+
+/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
+ * of a shape goes on with the next one; returns false at the end of all. */
+static bool tcall_split_skip_(tcall_split_ *words)
+{
+    for (;;) {
+        const char *at = words->cursor;
+        tcall_str next;
+        words->cursor = tcall_row_(at, words->end, ' ');
+        for (; words->input && at < words->cursor; at++)
+            tcall_split_sign_(words, (unsigned char)*at, at + 1);
+        if (words->cursor < words->end)
+            return true;
+        if (!words->shape)
+            return false;
+        next = tcall_shape_words_(words->shape, words->shape_text++);
+        if (!next.len)
+            return false;
+        words->cursor = next.ptr;
+        words->end = next.ptr + next.len;
+    }
+}
+
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
+static unsigned tcall_initials_(const char *word, size_t length)
+{
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
+    if (length > 1)
+        bits ^= (unsigned)(word[1] & 15) << 1;
+    if (length > 2)
+        bits ^= (unsigned)(word[2] & 15) * 37;
+    return bits & 1023;
+}
+
+/* ---- stems */
+
+static bool tcall_ends_with_(const char *word, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return memcmp(word + length - n, end, n) == 0;
+}
+
+/* Returns the length of the stem of a word of four letters or more, so that its
+ * forms are alike: light, lights, lighting. A stem need not be a word. It has
+ * at least three letters. */
+static size_t tcall_stem_(const char *word, size_t length)
+{
+    size_t cut = 0;
+    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
+        length--;
+    if (tcall_ends_with_(word, length, "ed"))
+        cut = 2;
+    else if (tcall_ends_with_(word, length, "ing") ||
+             tcall_ends_with_(word, length, "ion"))
+        cut = 3;
+    if (length - cut > 2)
+        length -= cut;
+    if (length > 3 && word[length - 1] == 'e')
+        length--;
+    if (length > 3 && word[length - 1] == word[length - 2])
+        length--;
+    return length;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    return hash;
+}
+
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length, first;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
+}
+
+/* ---- the next word */
+
+/* Turns a word of ASCII letters that begins with a capital into lower letters.
+ */
+static void tcall_split_lower_(tcall_split_ *words)
+{
+    size_t i;
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
+        return;
+    for (i = 0; i < words->length; i++)
+        words->folded[i] = (char)(words->word[i] | 0x20);
+    words->word = words->folded;
+}
+
+/* Reads the next wanted word and makes its stem; returns false at the end.
+ * Words that are not wanted are counted, and no more. */
+static bool tcall_split_next_(tcall_split_ *words)
+{
+    words->sentence = false;
+    do {
+        do
+            if (!tcall_split_skip_(words))
+                return false;
+        while (!tcall_split_read_(words));
+        words->count++;
+        words->initials = tcall_initials_(words->word, words->length);
+    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    tcall_split_lower_(words);
+    tcall_split_stem_(words);
+    return true;
+}
+
+/* Returns whether the word is a stop word. */
+static bool tcall_split_stops_(const tcall_split_ *words)
+{
+    const char *list;
+    if (!tcall_is_letter_(*words->word))
+        return false;
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
+        size_t length = strcspn(list, " ");
+        if (length == words->length && memcmp(list, words->word, length) == 0)
+            return true;
+        list += length;
+        list += *list == ' ';
+    }
+    return false;
+}
+
+/* ---- the ranking of all tools for one input */
+
+/* How much a tool says of each term, and in how many words. */
 typedef struct tcall_record_ {
-    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint8_t sums[TCALL_PICK_TERMS_ / 2]; /* four bits each */
     uint16_t length; /* of its texts, in quarters of a word, and 1 */
     uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
-    uint16_t exact_tools; /* that have the word itself */
-    uint16_t fuzzy_tools; /* that have only something like it */
-    uint8_t weight;       /* 16 * log2 of how rare it is */
-    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
-    uint8_t exact, fuzzy; /* sums of the tool that is being read */
-    bool value;           /* it is not only in keys of JSON */
+    uint32_t at;       /* of its word in the input, as it is first there */
+    uint8_t length;    /* of it, in bytes */
+    uint8_t weight;    /* 16 * log2 of how rare it is */
+    uint8_t sentences; /* bits: 0 for the input, 1.. for its sentences */
+    bool value;        /* it is not only in keys of JSON */
+    uint32_t tools;    /* that have it; in quarters, of which tools that have
+                        * only something like it count one */
 } tcall_term_;
 
 #define TCALL_KEY_FUZZY_ 0x80u
 #define TCALL_KEY_TERM_  0x3Fu
 
-/* An input, and what is learned about its terms while tools are read. */
-typedef struct tcall_query_ {
-    uint8_t term_count, sentence_count;
-    uint8_t key_count;
-    uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
+#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
+
+/* The work on one input, in the block while it lasts. */
+typedef struct tcall_ranking_ {
+    tcall *tc;
+    const tcall *outer; /* who was busy before */
+    size_t mark;        /* of the block */
+    tcall_str input;
+    const tcall_pick_opts *opts;
+    const tcall_scorer *scorers, *scorers_end;
+    tcall_record_ *records; /* of all tools */
+    size_t count;           /* of all tools; a scorer may add others */
+    uint32_t tools;         /* that may be picked */
+    uint32_t started;
+    bool timed_out;
+    uint8_t term_count, sentence_count, key_count;
     uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
-    tcall_term_ terms[TCALL_QUERY_TERMS_];
-    uint32_t initials[32];               /* of all keys, see tcall_initials_ */
-    uint32_t hashes[TCALL_QUERY_SLOTS_]; /* of keys, by open addressing */
-    uint8_t key_terms[TCALL_QUERY_SLOTS_]; /* 1 more than the term, and
-                                              TCALL_KEY_FUZZY_; 0: free */
-} tcall_query_;
-
-/* ---- records */
-
-static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
-{
-    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
-    return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
-           (TCALL_LEVELS_ - 1);
-}
-
-/* Keeps a sum as the highest level that it reaches. */
-static void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                               unsigned sum)
-{
-    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
-    uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
-    unsigned level = TCALL_LEVELS_ - 1;
-    while (tcall_levels_[level] > sum)
-        level--;
-    *levels &= (uint16_t) ~((TCALL_LEVELS_ - 1u) << shift);
-    *levels |= (uint16_t)(level << shift);
-}
+    uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
+    tcall_term_ terms[TCALL_PICK_TERMS_];
+    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
+    uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
+                                             TCALL_KEY_FUZZY_; 0: free */
+} tcall_ranking_;
 
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, which is its first byte at
  * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
  * there is no other. */
-static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
-                                  unsigned *slot)
+static unsigned tcall_key_find_(const tcall_ranking_ *ranking, uint32_t hash,
+                                unsigned *slot)
 {
     for (;;) {
-        unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
-        if (query->key_terms[at] == 0 || query->hashes[at] == hash)
-            return query->key_terms[at];
+        unsigned at = (*slot)++ % TCALL_PICK_SLOTS_;
+        if (ranking->key_terms[at] == 0 || ranking->hashes[at] == hash)
+            return ranking->key_terms[at];
     }
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_key_term_(const tcall_ranking_ *ranking, uint32_t stem)
 {
     unsigned slot = stem >> 24, key;
-    while ((key = tcall_query_find_(query, stem, &slot)) != 0)
+    while ((key = tcall_key_find_(ranking, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
             return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
 /* Adds a key to a term, unless it is there or the table is full. */
-static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
-                             unsigned initials, unsigned term, bool fuzzy)
+static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
+                           unsigned initials, unsigned term, bool fuzzy)
 {
     unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
-    while ((found = tcall_query_find_(query, hash, &slot)) != 0)
+    while ((found = tcall_key_find_(ranking, hash, &slot)) != 0)
         if (found == key)
             return;
-    if (query->key_count == TCALL_QUERY_KEYS_)
+    if (ranking->key_count == TCALL_PICK_KEYS_)
         return;
-    query->key_count++;
-    slot = (slot - 1) % TCALL_QUERY_SLOTS_; /* the free one that was found */
-    query->hashes[slot] = hash;
-    query->key_terms[slot] = (uint8_t)key;
-    query->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    ranking->key_count++;
+    slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
+    ranking->hashes[slot] = hash;
+    ranking->key_terms[slot] = (uint8_t)key;
+    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
 }
 
 /* ---- the input */
 
 /* Returns the term of a word of the input; adds it when it is new. */
-static unsigned tcall_query_new_term_(tcall_query_ *query,
-                                      const tcall_split_ *words)
+static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
+                                   const tcall_split_ *words)
 {
-    int found = tcall_query_term_(query, words->stem);
-    unsigned term = found < 0 ? query->term_count++ : (unsigned)found;
+    int found = tcall_key_term_(ranking, words->stem);
+    unsigned i = found < 0 ? ranking->term_count++ : (unsigned)found;
+    tcall_term_ *term = &ranking->terms[i];
     if (found >= 0)
         return term;
-    tcall_query_add_(query, words->stem, words->initials, term, false);
+    term->at = (uint32_t)(words->start - ranking->input.ptr);
+    term->length = (uint8_t)(words->cursor - words->start);
+    tcall_key_add_(ranking, words->stem, words->initials, i, false);
     if (words->prefix)
-        tcall_query_add_(query, words->prefix, words->initials, term, true);
+        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
 /* Makes terms of the words of the input. */
-static void tcall_query_input_(tcall_query_ *query, tcall_str input)
+static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, input);
-    query->sentence_count = 1;
-    while (query->term_count < TCALL_QUERY_TERMS_ &&
+    tcall_split_input_(&words, ranking->input);
+    ranking->sentence_count = 1;
+    while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
         if (words.sentence && length >= 3 &&
-            query->sentence_count < TCALL_QUERY_SENTENCES_) {
-            query->sentence_count++;
+            ranking->sentence_count < TCALL_PICK_SENTENCES_) {
+            ranking->sentence_count++;
             length = 0;
         }
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
-        term = &query->terms[tcall_query_new_term_(query, &words)];
-        term->sentences |= (uint8_t)(1u | 1u << query->sentence_count);
+        term = tcall_term_of_(ranking, &words);
+        term->sentences |= (uint8_t)(1u | 1u << ranking->sentence_count);
         term->value |= !words.in_key;
     }
 }
 
 /* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_query_line_(tcall_query_ *query, tcall_str line)
+static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
 {
     tcall_split_ words, others;
     tcall_split_init_(&words, line);
-    words.wanted = query->initials;
+    words.wanted = ranking->initials;
     while (tcall_split_next_(&words)) {
-        int term = tcall_query_term_(query, words.stem);
+        int term = tcall_key_term_(ranking, words.stem);
         if (term < 0)
             continue;
         tcall_split_init_(&others, line);
         while (tcall_split_next_(&others))
-            if (tcall_query_term_(query, others.stem) != term)
-                tcall_query_add_(query, others.stem, others.initials,
-                                 (unsigned)term, true);
+            if (tcall_key_term_(ranking, others.stem) != term)
+                tcall_key_add_(ranking, others.stem, others.initials,
+                               (unsigned)term, true);
     }
 }
 
-/* Makes the query of an input. */
-static void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                              const char *const *synonyms)
+static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-    for (; synonyms && *synonyms; synonyms++) {
-        const char *line = *synonyms;
+    const char *const *text = ranking->opts->synonyms;
+    for (; text && *text; text++) {
+        const char *line = *text;
         while (*line) {
             size_t length = strcspn(line, "\n");
-            tcall_query_line_(query, tcall_slice_(line, length));
+            tcall_ranking_line_(ranking, tcall_slice_(line, length));
             line += length;
             line += *line == '\n';
         }
     }
 }
 
-/* ---- tools */
+/* ---- records */
 
-/* Begins to split one of the texts of a tool. Returns false where it has none.
- */
-static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
-                              unsigned text)
+static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[TCALL_TEXT_TITLE_] = tool->title;
-    texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
-    texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
-        return false;
-    tcall_split_init_(words, tcall_str_of(texts[text]));
-    if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = texts[text] != NULL;
-        words->shape = tool->shape;
-    }
-    return true;
+    return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
+
+/* Adds to the sum of a term; what is only like it counts once. */
+static void tcall_record_add_(tcall_record_ *record, unsigned key,
+                              unsigned exact, unsigned fuzzy)
+{
+    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+    unsigned sum = tcall_record_sum_(record, term);
+    uint8_t *both = &record->sums[term / 2];
+    if (!(key & TCALL_KEY_FUZZY_))
+        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
+    else if (sum < fuzzy)
+        sum = fuzzy;
+    *both = (uint8_t)((*both & 0xF0 >> shift) | sum << shift);
+}
+
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+static const struct tcall_text_weight_ {
+    uint8_t exact, fuzzy, length;
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+    {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
  * whether there is such a term. */
-static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
-                             const struct tcall_text_weight_ *weight)
+static bool tcall_record_hit_(const tcall_ranking_ *ranking,
+                              tcall_record_ *record, uint32_t hash,
+                              const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
-        bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-        uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
-        if (*sum < TCALL_QUERY_SUM_)
-            *sum = (uint8_t)(*sum + (fuzzy ? weight->fuzzy : weight->exact));
+    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
+        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
         hit = true;
     }
     return hit;
 }
 
-/* Reads all texts of a tool into the sums of the terms, and into the record,
- * whose levels stay empty. The prefix of a word counts only when its stem is no
- * key. */
-static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
-                             tcall_record_ *record)
+/* Reads all texts of a tool into its record. The prefix of a word counts only
+ * when its stem is no key. */
+static void tcall_record_read_(const tcall_ranking_ *ranking,
+                               const tcall_tool *tool, tcall_record_ *record)
 {
-    unsigned length = 0, name_words = 0, asked = 0, text;
-    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    const char *texts[TCALL_TEXT_COUNT_];
+    unsigned length = 1, asked = 0, i;
+    texts[TCALL_TEXT_NAME_] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
+        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
         tcall_split_ words;
-        if (!tcall_split_tool_(&words, tool, text))
-            continue;
-        words.wanted = query->initials;
+        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        words.wanted = ranking->initials;
+        if (i == TCALL_TEXT_PARAMETERS_) {
+            words.json = !tool->shape;
+            words.shape = tool->shape;
+        }
         while (tcall_split_next_(&words))
-            if (tcall_query_hit_(query, words.stem, weight) ||
-                (words.prefix && tcall_query_hit_(query, words.prefix, weight)))
-                asked += text == TCALL_TEXT_NAME_;
-        length += weight->length * words.longer;
-        if (text == TCALL_TEXT_NAME_)
-            name_words = words.count;
+            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+                (words.prefix &&
+                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+                asked += 16;
+        length += weight->length * words.count;
+        if (i == TCALL_TEXT_NAME_ && words.count)
+            record->name = (uint8_t)(asked / words.count);
     }
-    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
+    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
-/* Makes the record of a tool. With `count`, counts it among the tools of each
- * term that it has. */
-static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
-                              tcall_record_ *record, bool count)
-{
-    unsigned i;
-    memset(record, 0, sizeof *record);
-    tcall_query_sum_(query, tool, record);
-    for (i = 0; i < query->term_count; i++) {
-        tcall_term_ *term = &query->terms[i];
-        unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
-        if (term->exact + fuzzy == 0)
-            continue;
-        tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count && term->exact > 0)
-            term->exact_tools++;
-        else if (count)
-            term->fuzzy_tools++;
-        term->exact = term->fuzzy = 0;
-    }
-}
-
-/* ---- the work on one input */
+/* ---- tools that may be picked */
 
 static const tcall_pick_opts tcall_pick_defaults_ = {
     0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
-
-/* A score of one thousandth. Ranks are finer, so that they tell more tools
- * apart: the best is 1000 of these and fits 32 bits. */
-#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
-
-/* The work on one input. */
-typedef struct tcall_ranking_ {
-    tcall *tc;
-    tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
-    tcall_query_ *query;
-    tcall_record_ *records; /* of all tools; NULL: no room for them */
-    size_t count;           /* of all tools; a scorer may add others */
-    size_t tools;           /* that may be picked */
-    int max;                /* of the picks that are not pinned */
-    uint32_t started;
-    bool timed_out;
-} tcall_ranking_;
-
-/* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -17273,26 +16885,19 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
-/* Whether time is up, where there is a limit and a clock. */
-static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
-{
-    const tcall_desc *desc = &ranking->tc->desc;
-    return ranking->opts->timeout_ms && desc->now_ms &&
-           desc->now_ms(desc->user) - ranking->started >=
-               ranking->opts->timeout_ms;
-}
-
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
  * Returns false once, too, when time is up. */
 static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall_desc *desc = &ranking->tc->desc;
-    if (!ranking->timed_out && tcall_ranking_expires_(ranking)) {
+    const tcall *tc = ranking->tc;
+    const tcall_pick_opts *opts = ranking->opts;
+    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
         ranking->timed_out = true;
         return false;
     }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
+        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
             return true;
     return false;
 }
@@ -17308,93 +16913,34 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* How many tools have a term: those that have only something like it count a
- * quarter. */
-static unsigned tcall_term_tools_(const tcall_term_ *term)
-{
-    return term->exact_tools + term->fuzzy_tools / 4u;
-}
-
-/* Makes the records of all tools that may be picked, where there is room for
- * them, and counts those that have each term. */
+/* Makes the records of all tools that may be picked, and counts those that have
+ * each term: the word itself, or only something like it. */
 static void tcall_ranking_read_(tcall_ranking_ *ranking)
 {
-    const tcall_tool *tools = ranking->tc->desc.tools;
-    tcall_query_ *query = ranking->query;
-    tcall_record_ made, *record = &made;
     size_t i;
+    unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
-        if (ranking->records)
-            record = &ranking->records[i];
-        tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += record->length;
+        tcall_record_ *record = &ranking->records[i];
+        tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
+        ranking->lengths += record->length;
         ranking->tools++;
+        for (term = 0; term < ranking->term_count; term++) {
+            sum = tcall_record_sum_(record, term);
+            ranking->terms[term].tools += sum > 2 ? 4 : sum > 0;
+        }
     }
-}
-
-/* Returns the record of a tool, which is read again where none is kept. */
-static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
-                                                  size_t tool,
-                                                  tcall_record_ *made)
-{
-    if (ranking->records)
-        return &ranking->records[tool];
-    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
-                      false);
-    return made;
-}
-
-/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
- * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
- * A tool whose name was asked for gains up to two thirds as much again. */
-static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
-                                  const tcall_record_ *record, uint32_t norm)
-{
-    uint32_t sum = tcall_levels_[level];
-    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
-    return worth * (24u + record->name) / 24;
-}
-
-/* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. */
-static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
-                                     uint32_t *parts)
-{
-    const tcall_query_ *query = ranking->query;
-    uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0;
-    tcall_record_ made;
-    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
-    unsigned i, part;
-    norm = 96 + (uint32_t)64 * record->length / average;
-    memset(parts, 0, sizeof query->best);
-    for (i = 0; i < query->term_count; i++) {
-        const tcall_term_ *term = &query->terms[i];
-        unsigned level = tcall_record_level_(record, i);
-        uint32_t worth;
-        if (level == 0)
-            continue;
-        worth = tcall_term_worth_(term, level, record, norm);
-        cover += term->weight;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (term->sentences >> part & 1)
-                parts[part] += worth;
-    }
-    return cover;
 }
 
 /* Sets the weights of all terms; returns their sum. A term that occurs only in
  * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
-    tcall_query_ *query = ranking->query;
     uint32_t all = 0;
     unsigned i;
-    for (i = 0; i < query->term_count; i++) {
-        tcall_term_ *term = &query->terms[i];
-        unsigned rarity =
-            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
-            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+    for (i = 0; i < ranking->term_count; i++) {
+        tcall_term_ *term = &ranking->terms[i];
+        unsigned rarity = tcall_log16_(2 * ranking->tools + 2) -
+                          tcall_log16_(2 * (term->tools / 4) + 1);
         rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
@@ -17402,114 +16948,112 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds the best parts of all tools, and returns the largest weight of terms
- * that one of them has. */
-static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
+/* Finds out what a tool is worth: parts[0] for the whole input, the others for
+ * its sentences. What it gains by a term is BM25 with b = 2/5 and k1 = 10
+ * quarters of a word; a tool whose name was asked for gains up to two thirds as
+ * much again. Returns the weight of the terms that it has. */
+static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
+                                     uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
-    unsigned i;
-    size_t tool;
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
-        most = cover > most ? cover : most;
-        for (i = 0; i <= query->sentence_count; i++)
-            if (parts[i] > query->best[i])
-                query->best[i] = parts[i];
+    const tcall_record_ *record = &ranking->records[tool];
+    uint32_t average = ranking->lengths / ranking->tools + 1, cover = 0;
+    uint32_t norm = 96 + (uint32_t)64 * record->length / average;
+    unsigned i, part;
+    memset(parts, 0, sizeof ranking->best);
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
+        uint32_t sum = tcall_record_sum_(record, i), worth;
+        if (sum == 0)
+            continue;
+        cover += term->weight;
+        worth = sum * 1024 * term->weight / (16 * sum + norm);
+        worth = worth * (24u + record->name) / 24;
+        for (part = 0; part <= ranking->sentence_count; part++)
+            if (term->sentences >> part & 1)
+                parts[part] += worth;
     }
-    return most;
+    return cover;
 }
 
-/* Finds what scores are shares of: the weights of terms, the best parts, and
- * the share of the input that one tool covers. */
+/* Finds what scores are shares of: the weights of terms, the best parts of all
+ * tools, and the largest share of the input that one of them covers. */
 static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
-    uint32_t all;
+    uint32_t parts[1 + TCALL_PICK_SENTENCES_], most = 0, all, cover;
+    size_t tool;
+    unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    if (all > 0 && !ranking->timed_out)
-        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
-}
-
-/* Returns the largest share that a tool has of what the best one is worth for a
- * sentence, in 4096ths. */
-static uint32_t tcall_query_share_(const tcall_query_ *query,
-                                   const uint32_t *parts)
-{
-    uint32_t most = 0, share;
-    unsigned i;
-    for (i = 1; i <= query->sentence_count; i++) {
-        if (parts[i] == 0)
-            continue;
-        share = (parts[i] << 12) / query->best[i];
-        most = share > most ? share : most;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= ranking->sentence_count; i++)
+            if (parts[i] > ranking->best[i])
+                ranking->best[i] = parts[i];
     }
-    return most;
+    ranking->level = all ? most * 1000 / all : 0;
 }
 
 /* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
  * whole input, two fifths for the sentence that the tool fits best. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
+static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 {
-    const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
-    if (query->term_count > 0 && ranking->tools == 0)
-        tcall_ranking_prepare_(ranking);
-    if (query->level == 0 || ranking->timed_out)
+    uint32_t parts[1 + TCALL_PICK_SENTENCES_], share, whole = 0, fits = 0;
+    unsigned i;
+    if (ranking->level == 0)
         return 0;
     tcall_ranking_parts_(ranking, tool, parts);
-    if (parts[0] == 0)
-        return 0;
-    whole = (parts[0] << 12) / query->best[0];
-    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
-           query->level;
+    for (i = 0; i <= ranking->sentence_count; i++) {
+        share = ranking->best[i] ? (parts[i] << 12) / ranking->best[i] : 0;
+        if (i == 0)
+            whole = share;
+        else if (share > fits)
+            fits = share;
+    }
+    return (614 * whole + 410 * fits) * ranking->level;
 }
 
 /* ---- the ranking */
 
-/* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block, which lends it until the ranking ends. */
-static int tcall_ranking_memory_(tcall_ranking_ *ranking)
+/* Begins a ranking, in the block. The time counts from here on, reading the
+ * input included. Returns NULL without room. */
+static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
+                                            const tcall_pick_opts *opts)
 {
-    tcall_block *block = &ranking->tc->block;
-    char *gap = tcall_block_gap_(block);
-    size_t skip = (0 - (uintptr_t)gap) & 7;
-    size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->count * sizeof(tcall_record_);
-    if (!tcall_block_room_(block, size))
-        return TCALL_E_MEMORY;
-    ranking->query = (tcall_query_ *)(void *)(gap + skip);
-    if (all <= tcall_block_free_(block)) {
-        ranking->records = (tcall_record_ *)(void *)(gap + size);
-        size = all;
+    size_t size =
+        sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
+    size_t mark = tcall_block_mark_(&tc->block);
+    tcall_ranking_ *ranking =
+        (tcall_ranking_ *)tcall_block_take_(&tc->block, size);
+    if (!ranking) {
+        tcall_block_release_(&tc->block, mark);
+        return NULL;
     }
-    tcall_block_lend_(block, size);
-    return TCALL_OK;
-}
-
-/* Begins a ranking. The time counts from here on, reading the input included.
- */
-static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
-                               tcall_str input, const tcall_pick_opts *opts)
-{
-    const tcall_desc *desc = &tc->desc;
-    int error;
-    memset(ranking, 0, sizeof *ranking);
+    memset(ranking, 0, size);
     ranking->tc = tc;
-    ranking->count = desc->tool_count;
+    ranking->mark = mark;
+    ranking->outer = tc->busy;
+    tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
     ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->max = opts->max ? opts->max : 3;
     ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
     ranking->scorers_end =
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-    error = tcall_ranking_memory_(ranking);
-    if (error < 0)
-        return error;
-    if (opts->timeout_ms && desc->now_ms)
-        ranking->started = desc->now_ms(desc->user);
-    tcall_query_init_(ranking->query, input, opts->synonyms);
-    return TCALL_OK;
+    ranking->records = (tcall_record_ *)(void *)(ranking + 1);
+    ranking->count = tc->desc.tool_count;
+    ranking->started = tcall_now_(tc);
+    tcall_ranking_input_(ranking);
+    tcall_ranking_synonyms_(ranking);
+    if (ranking->term_count > 0)
+        tcall_ranking_prepare_(ranking);
+    return ranking;
+}
+
+static void tcall_ranking_end_(tcall_ranking_ *ranking)
+{
+    tcall *tc = ranking->tc;
+    tc->busy = ranking->outer;
+    tcall_block_release_(&tc->block, ranking->mark);
 }
 
 /* Puts a candidate where it belongs among the best, of which there are `count`
@@ -17532,7 +17076,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* A pick of a tool that has no rank so far. */
+/* Returns the pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -17544,38 +17088,25 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Asks a scorer; returns false when it cannot say. */
-static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
-                               const tcall_picked *pick,
-                               const tcall_scorer *scorer, uint32_t *rank)
-{
-    int score;
-    if (!scorer->score) {
-        *rank = tcall_ranking_score_(ranking, pick->index);
-        return true;
-    }
-    score =
-        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
-    if (score < 0)
-        return false;
-    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    return true;
-}
-
-/* Makes the rank of a pick the mean of what it was and of a further scorer. The
- * sum of weighted ranks fits 32 bits without their last 12, since all weights
- * are at most 4095. */
-static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
+/* Makes the rank of a pick the mean of what it was and of a further scorer,
+ * unless that cannot say. The sum of weighted ranks fits 32 bits without their
+ * last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
+                                   tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
-    uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+    uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
+    int score = 0;
+    if (scorer->score)
+        score = scorer->score(scorer->user, ranking->input, pick->tool,
+                              pick->index);
+    if (score < 0)
         return;
-    if (pick->weights) {
-        uint32_t sum =
-            (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+    rank = scorer->score ? tcall_at_most_((size_t)score, 1000) * TCALL_RANK_ONE_
+                         : tcall_ranking_score_(ranking, pick->index);
+    sum = (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+    if (pick->weights)
         rank = sum / (pick->weights + weight) << 12;
-    }
     pick->rank = rank;
     pick->weights = (uint16_t)(pick->weights + weight);
 }
@@ -17600,36 +17131,26 @@ static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Ranks the best again by a scorer that sees only them; returns how many there
- * are of them. */
-static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, const tcall_scorer *scorer)
-{
-    int i;
-    count = count < scorer->top ? count : scorer->top;
-    for (i = 0; i < count; i++) {
-        size_t tool = picks[i].index;
-        if (ranking->timed_out || !tcall_ranking_next_(ranking, &tool))
-            break;
-        tcall_ranking_combine_(ranking, &picks[i], scorer);
-        tcall_picks_insert_(picks, i, count, &picks[i]);
-    }
-    return count;
-}
-
-/* Ranks by all scorers, of which the later ones may want to see more tools than
- * there are to be picked. */
+/* Ranks by all scorers, of which those with `top` may want to see more tools
+ * than the `most` that are to be picked; `room` are the picks there are. */
 static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int max)
+                              int most, int room)
 {
     const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int room = ranking->max, count;
+    int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
-        room = scorer->top > room ? scorer->top : room;
-    count = tcall_ranking_all_(ranking, picks, room < max ? room : max);
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        if (scorer->top)
-            count = tcall_ranking_top_(ranking, picks, count, scorer);
+        most = scorer->top > most ? scorer->top : most;
+    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    for (scorer = ranking->scorers; scorer < end; scorer++) {
+        count = scorer->top && scorer->top < count ? scorer->top : count;
+        for (i = 0; scorer->top && i < count; i++) {
+            size_t tool = picks[i].index;
+            if (!tcall_ranking_next_(ranking, &tool))
+                break;
+            tcall_ranking_combine_(ranking, &picks[i], scorer);
+            tcall_picks_insert_(picks, i, count, &picks[i]);
+        }
+    }
     return count;
 }
 
@@ -17654,7 +17175,7 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     const tcall_pick_opts *opts = ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
-    for (i = 0; i < count && i < ranking->max; i++) {
+    for (i = 0; i < count; i++) {
         /* A hundred times a rank fits 32 bits once it is divided by 128. */
         uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
@@ -17665,137 +17186,95 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     return i;
 }
 
-/* Sorts picks by the order of registration. */
-static void tcall_picks_sort_(tcall_picked *picks, int count)
+/* Ranks the tools and chooses among them. Pinned tools have their room among
+ * the picks before all others. */
+static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
+                                 int max)
 {
-    int i;
-    for (i = 0; i < count; i++) {
+    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    size_t i;
+    for (i = 0; i < ranking->count; i++)
+        room -= ranking->tc->desc.tools[i].pinned;
+    most = room < most ? room : most;
+    count = tcall_ranking_run_(ranking, picks, most, room);
+    count =
+        ranking->timed_out
+            ? tcall_ranking_add_(ranking, picks, 0, most, false)
+            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    if (room < max)
+        count = tcall_ranking_add_(ranking, picks, count, max, true);
+    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
-        tcall_picks_insert_(picks, i, count, &picks[i]);
+        tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
+    return count;
 }
 
-/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
-static size_t tcall_pick_bytes_(const tcall_tool *tool)
-{
-    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
-                                                    : tool->parameters.text;
-    tcall_writer count;
-    tcall_writer_init(&count, NULL, 0);
-    tcall_write_text(&count, tool->name);
-    tcall_write_text(&count, tool->description ? tool->description : "");
-    if (schema)
-        tcall_write_text(&count, schema);
-    else if (tool->shape)
-        tcall_write_shape(&count, tool->shape);
-    return count.len;
-}
-
-/* Returns the bytes of the definitions that the registry permits and that need
- * not be sent; a token is about four of them. */
-static size_t tcall_pick_saved_(const tcall *tc, const tcall_picked *picks,
+/* Returns the bytes that need not be sent: of the definitions of tools that are
+ * permitted and were not picked, but for their syntax. */
+static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
-    const tcall_desc *desc = &tc->desc;
-    size_t saved = 0, i;
-    for (i = 0; i < desc->tool_count; i++)
-        if (!tcall_withheld_(tc, &desc->tools[i]))
-            saved += tcall_pick_bytes_(&desc->tools[i]);
-    while (count-- > 0)
-        if (!tcall_withheld_(tc, picks[count].tool))
-            saved -= tcall_pick_bytes_(picks[count].tool);
-    return saved;
-}
-
-/* Reports the picks as an event. What they save is counted only for someone. */
-static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
-{
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.picks = picks;
-    event.tools = (size_t)count;
-    event.bytes = tcall_pick_saved_(tc, picks, count);
-    tcall_tell_(tc, &event, TCALL_EVENT_PICK);
-}
-
-/* Pinned tools have their room among the picks before all others. */
-static int tcall_pinned_(const tcall_desc *desc)
-{
-    int count = 0;
-    size_t i;
-    for (i = 0; i < desc->tool_count; i++)
-        count += desc->tools[i].pinned;
-    return count;
-}
-
-/* Ranks the tools and chooses among them. */
-TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
-                                        const tcall_pick_opts *opts,
-                                        tcall_picked *picks, int max)
-{
-    tcall_ranking_ ranking;
-    int count, room = max;
-    if (max < 1 || tc->desc.tool_count > 0xFFFF)
-        return TCALL_E_USAGE;
-    count = tcall_ranking_init_(&ranking, tc, input, opts);
-    if (count < 0)
-        return count;
-    room -= tcall_pinned_(&tc->desc);
-    ranking.max = room < ranking.max ? room : ranking.max;
-    count = tcall_ranking_run_(&ranking, picks, room);
-    count = ranking.timed_out
-                ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
-                : tcall_ranking_cut_(&ranking, picks, count);
-    if (room < max)
-        count = tcall_ranking_add_(&ranking, picks, count, max, true);
-    if (ranking.opts->stable)
-        tcall_picks_sort_(picks, count);
-    return count;
+    const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
+    tcall_writer saved;
+    tcall_writer_init(&saved, NULL, 0);
+    for (; tool < end; tool++) {
+        const char *schema = tool->provider_schema.text
+                                 ? tool->provider_schema.text
+                                 : tool->parameters.text;
+        int i = 0;
+        while (i < count && picks[i].tool != tool)
+            i++;
+        if (i < count || tcall_withheld_(tc, tool))
+            continue;
+        tcall_write_text(&saved, tool->name);
+        tcall_write_text(&saved, tool->description ? tool->description : "");
+        if (schema)
+            tcall_write_text(&saved, schema);
+        else if (tool->shape)
+            tcall_write_shape(&saved, tool->shape);
+    }
+    return saved.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall *outer = tc->busy;
-    size_t lent = tc->block.lent;
+    tcall_ranking_ *ranking;
+    tcall_event event;
     int count;
-    tc->busy = tc; /* scorers and listeners are the program's */
-    count = tcall_picks_(tc, input, opts, picks, max);
-    tcall_block_unlend_(&tc->block, lent);
-    if (count >= 0)
-        tcall_pick_event_(tc, picks, count);
-    tc->busy = outer;
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    ranking = tcall_ranking_begin_(tc, input, opts);
+    if (!ranking)
+        return TCALL_E_MEMORY;
+    count = tcall_ranking_choose_(ranking, picks, max);
+    if (tcall_is_heard_(tc)) { /* what picks save is counted for someone */
+        memset(&event, 0, sizeof event);
+        event.picks = picks;
+        event.tools = (size_t)count;
+        event.bytes = tcall_picks_save_(tc, picks, count);
+        tcall_tell_(tc, &event, TCALL_EVENT_PICK);
+    }
+    tcall_ranking_end_(ranking);
     return count;
 }
 
 /* ---- the report */
 
-/* Reads on to the first word of the next term; false at the end. */
-static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
-                                int *term)
-{
-    ++*term;
-    while (tcall_split_next_(words))
-        if (tcall_query_term_(query, words->stem) == *term)
-            return true;
-    return false;
-}
-
-/* Writes each term of the input as it was first written there. */
+/* Writes the terms: those of the input, with what was learned of them; or the
+ * words of those that a tool has, within a JSON string. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    const tcall_query_ *query = ranking->query;
-    tcall_split_ words;
-    int i = -1;
-    tcall_split_input_(&words, ranking->input);
+    unsigned i;
     tcall_write_open(w, '[');
-    while (tcall_query_report_(query, &words, &i)) {
-        const tcall_term_ *term = &query->terms[i];
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
-        tcall_write_count_(w, "tools", tcall_term_tools_(term));
+        tcall_write_pair_(
+            w, "word",
+            tcall_slice_(ranking->input.ptr + term->at, term->length));
+        tcall_write_count_(w, "tools", term->tools / 4);
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -17803,54 +17282,40 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes the words of the input that a tool has, within a JSON string. The tool
- * is read again: its record may be gone by now. */
-static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                 const tcall_tool *tool)
+/* Writes why a tool was picked, within a JSON string. */
+static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_picked *pick)
 {
-    tcall_query_ *query = ranking->query;
-    tcall_record_ record;
-    tcall_split_ words;
-    bool matched = false;
-    int term = -1;
-    tcall_query_read_(query, tool, &record, false);
-    tcall_split_input_(&words, ranking->input);
-    while (tcall_query_report_(query, &words, &term))
-        if (tcall_record_level_(&record, (unsigned)term)) {
-            tcall_write_text(w, matched ? ", " : "matched ");
-            tcall_write_bytes(w, words.word, words.length);
-            matched = true;
-        }
-    if (!matched)
+    const tcall_record_ *record = &ranking->records[pick->index];
+    const char *before = "matched ";
+    unsigned i;
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
+        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+            continue;
+        tcall_write_text(w, before);
+        tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
+        before = ", ";
+    }
+    if (pick->pinned || pick->timed_out)
+        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+    else if (*before == 'm')
         tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
-{
-    const tcall_scorer *scorer;
-    tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
-    tcall_write_close(w, ']');
 }
 
 static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
-    int i;
+    const tcall_picked *pick = report->picks, *end = pick + report->count;
     tcall_write_open(w, '[');
-    for (i = 0; i < report->count; i++) {
-        const tcall_picked *pick = &report->picks[i];
+    for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        if (pick->pinned || pick->timed_out)
-            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        else
-            tcall_write_matches_(w, ranking, pick->tool);
+        tcall_write_reason_(w, ranking, pick);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
@@ -17861,11 +17326,10 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
-    const tcall_desc *desc = &ranking->tc->desc;
     size_t i;
     tcall_write_open(w, '[');
-    for (i = 0; i < desc->tool_count; i++) {
-        const tcall_tool *tool = &desc->tools[i];
+    for (i = 0; i < ranking->count; i++) {
+        const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
@@ -17878,43 +17342,30 @@ static void tcall_write_excluded_(tcall_writer *w,
     tcall_write_close(w, ']');
 }
 
-/* Writes how the picks came about. */
-TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
-                                                const tcall_pick_report *report)
-{
-    tcall_ranking_ ranking;
-    int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
-    if (error < 0)
-        return error;
-    if (ranking.query->term_count > 0)
-        tcall_ranking_prepare_(&ranking);
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_scorers_(w, &ranking);
-    tcall_write_key(w, "terms");
-    tcall_write_terms_(w, &ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_picked_(w, &ranking, report);
-    tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, &ranking);
-    return TCALL_OK;
-}
-
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_pick_saved_(tc, report->picks, report->count);
-    const tcall *outer = tc->busy;
-    size_t lent = tc->block.lent;
-    int error;
-    tc->busy = tc;
-    error = tcall_write_ranking_(w, tc, report);
-    tcall_block_unlend_(&tc->block, lent);
-    tc->busy = outer;
-    if (error < 0)
-        return error;
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    tcall_ranking_ *ranking =
+        tcall_ranking_begin_(tc, report->input, report->opts);
+    const tcall_scorer *scorer;
+    if (!ranking)
+        return TCALL_E_MEMORY;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_terms_(w, ranking);
+    tcall_write_key(w, "picks");
+    tcall_write_picked_(w, ranking, report);
+    tcall_write_key(w, "excluded");
+    tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
+    tcall_ranking_end_(ranking);
     return tcall_write_close(w, '}');
 }
 
@@ -17952,17 +17403,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
     tcall_tell_(tc, &event, kind);
 }
 
-/* Forgets what the arguments were read to: nothing of the call points into the
- * memory of that attempt any more. */
-static void tcall_forget_(tcall_call *call)
-{
-    call->args = tcall_json_none_();
-    call->cx.injected = NULL;
-    call->cx.bound = NULL;
-    call->complaint = call->coerced = tcall_slice_(NULL, 0);
-    call->faults = 0;
-}
-
 /* The call begins to call the program's functions. Returns what was before. */
 TCALL_SHARED_ const tcall *tcall_work_begin_(tcall *tc, tcall_call *call)
 {
@@ -17984,12 +17424,15 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
 TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    tcall_forget_(call);
-    call->other = NULL;
+    tcall_attempt *asked = &call->asked;
+    asked->came = call->arguments;
+    asked->args = tcall_json_of_(NULL, NULL);
+    asked->faults = 0;
+    call->others = call->runs = NULL;
+    asked->bound = cx->bound = NULL;
     cx->services = NULL;
-    cx->history = NULL;
-    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
-        tcall_slice_(NULL, 0);
+    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
+        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
 }
@@ -18116,88 +17559,96 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                : tcall_arguments_read_(block, machine, desc, text);
 }
 
-/* What the arguments may be, and where they go. */
-static int tcall_arguments_target_(tcall *tc, tcall_call *call,
-                                   tcall_machine_desc *desc)
+/* Keeps what was read: the checked text at the end of the block, which is what
+ * is approved, run, logged and sent back, and the faults. */
+static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
+                               tcall_machine *machine)
 {
-    const tcall_object *shape = call->tool->shape;
-    memset(desc, 0, sizeof *desc);
-    desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
-    if (shape) {
-        desc->target.object = shape;
-        desc->target.out = tcall_block_take_(&tc->block, shape->size);
-        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    if (call->node)
-        desc->target.rows = call->tool->parameters.reader->rows;
-    return TCALL_OK;
-}
-
-/* Keeps in the call what was read: the checked text at the end of the block,
- * which is what is approved, run, logged and sent back, and the faults. */
-static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 tcall_machine *machine)
-{
+    tcall_block *block = &tc->block;
     tcall_writer out;
     tcall_str text;
-    int r =
-        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
+    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
-    call->args = tcall_json_of_(text.ptr, NULL);
+    attempt->args = tcall_json_of_(text.ptr, NULL);
     machine->text =
         (char *)(uintptr_t)text.ptr; /* the free part is written to */
-    call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                       ? machine->fault_count
-                       : TOOLCALL_MAX_FAULTS;
-    call->coercions = machine->coercion_count;
-    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
-                            call->faults * sizeof *call->fault, &text);
-    call->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !call->coercions || machine->error)
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->coercions = machine->coercion_count;
+    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
+                            attempt->faults * sizeof *attempt->fault, &text);
+    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(&tc->block, &out);
+    tcall_hydrate_writer_(block, &out);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(&tc->block, out.len))
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
-/* Reads the arguments, as they were meant if that is allowed. */
-TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
+/* Reads the text of an attempt, which is to be this: arguments as they were
+ * meant, if that is allowed. */
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
+                    const tcall_target *target, bool arguments)
 {
+    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
+    size_t high = tc->block.high;
     tcall_machine machine;
-    tcall_machine_desc desc;
-    size_t base = tc->block.high;
-    int kept, r = tcall_arguments_target_(tc, call, &desc);
-    if (r < 0)
-        return r;
-    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
-                            call->arguments, &call->fixes);
-    call->error_at = machine.at;
-    if (r != TCALL_OK)
-        tcall_block_back_(&tc->block, base);
+    tcall_machine_desc *desc = &machine.is;
+    int kept, r;
+    memset(desc, 0, sizeof *desc);
+    desc->target = *target;
+    if (target->object) {
+        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc->target.out)
+            return TCALL_E_MEMORY;
+    }
+    desc->object = desc->for_c = arguments;
+    desc->coerce = lenient ? lenient->coerce : NULL;
+    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
+                            &attempt->fixes);
+    attempt->error_at = machine.at;
+    if (r == TCALL_OK)
+        attempt->bound = desc->target.out;
+    else
+        tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_arguments_keep_(tc, call, &machine);
-    call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
+    kept = tcall_attempt_keep_(tc, attempt, &machine);
     return kept < 0 ? kept : r;
 }
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+/* Reads arguments: into the struct of a shape, or as a schema has them. */
+TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
+                                           tcall_attempt *attempt)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
+    const tcall_tool *tool = call->tool;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    target.object = tool->shape;
+    target.node = tool->shape ? NULL : call->node;
+    if (target.node) /* else another one checks, or nobody */
+        target.rows = tool->parameters.reader->rows;
+    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+}
+
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
+                                                  tcall_attempt *attempt)
+{
+    tcall_block *block = &call->cx.tc->block;
+    const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
     tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, call->args, &why);
+    r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, block->lent - why.cap);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -18234,68 +17685,74 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
                       : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
-/* ---- the steps of a call ---- */
+/* ---- attempts ---- */
 
-/* Reads and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
+static const char tcall_by_model_[] = "model";
+
+/* Makes an attempt at the arguments of a call, beside what the block holds of
+ * earlier ones: parses and validates. */
+TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
+                                 const char *by, tcall_str text)
 {
-    int r = tcall_hydrate_read_(tc, call);
-    if (r < 0 && r != TCALL_E_INVALID)
-        return r;
-    if (!tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (r == TCALL_OK && tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    int r = call->incomplete;
+    memset(attempt, 0, sizeof *attempt);
+    attempt->by = by;
+    attempt->came = text;
+    attempt->stage = call->cx.stage;
+    attempt->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (r)
+        return attempt->error = r < 0 ? r : TCALL_E_CUT;
+    r = tcall_attempt_arguments_(call, attempt);
+    if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
+        tcall_is_checked_(call->tool)) {
+        attempt->step = TCALL_STEP_VALIDATE;
+        if (r == TCALL_OK && call->cx.tc->desc.validator)
+            r = tcall_hydrate_foreign_(call, attempt);
+        attempt->validated = r == TCALL_OK;
+    }
+    if (r == TCALL_OK)
+        attempt->step = TCALL_STEP_DONE;
+    return attempt->error = r;
 }
 
-/* Parses and validates the arguments: an attempt of its own, beside what the
- * block holds of earlier ones. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
+/* Lets another attempt count: what counted so far is one of the others. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
 {
-    tcall_forget_(call);
-    call->step = TCALL_STEP_PARSE;
-    call->coercions = 0;
-    call->fixes = 0;
-    call->error_at = 0;
-    call->validated = false;
-    /* What was cut may mean anything: nobody may guess the rest of it. */
-    if (call->incomplete)
-        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call);
+    tcall_attempt *former =
+        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
+    if (!former)
+        return call->error = TCALL_E_MEMORY;
+    *former = call->asked;
+    former->next = call->others;
+    call->others = former;
+    call->error = tcall_attempt_(call, &call->asked, by, text);
+    call->cx.bound = call->asked.bound;
+    return call->error;
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
- * and is the call again where the repair is refused too. */
-TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+/* Tries a repair. Where it is refused too, what came counts again. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
-    tcall_block *block = &tc->block;
-    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
-    tcall_call *refused;
     int error = call->error;
-    if (!came)
-        return TCALL_E_MEMORY;
-    *came = *call;
-    call->other = came;
-    call->arguments = text;
+    tcall_attempt *came, repair;
     call->repaired = true;
-    call->error = tcall_hydrate_try_(tc, call);
+    tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
-    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
-    if (refused)
-        *refused = *call;
-    *call = *came;
-    call->other = refused;
-    return error;
+    call->repaired = false;
+    came = (tcall_attempt *)(uintptr_t)call->others;
+    if (came) {
+        repair = call->asked;
+        call->asked = *came;
+        *came = repair;
+    }
+    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -18320,7 +17777,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tcall_block_room_(&tc->block, out.len) ||
         tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
         return TCALL_E_MEMORY;
-    return tcall_hydrate_repaired_(tc, call, text);
+    return tcall_hydrate_repaired_(call, text);
 }
 
 #else
@@ -18337,9 +17794,8 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->step = TCALL_STEP_FIND;
-    call->cx.tc = tc;
     call->cx.call = call;
+    call->asked.came = call->arguments;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -18349,7 +17805,11 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
         r = TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+    if (r == TCALL_OK)
+        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
+                           call->arguments);
+    call->cx.bound = call->asked.bound;
+    return r;
 }
 
 /* Hydrates the call, or goes on with its repair. */
@@ -18359,13 +17819,11 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->step > TCALL_STEP_FIND)
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
         r = tcall_hydrate_repair_(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
-    if (r == TCALL_OK)
-        call->step = TCALL_STEP_DONE;
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
@@ -18383,17 +17841,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
-/* Writes what the schema or shape says, fault by fault. */
-static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
-{
-    size_t i;
-    tcall_write_key(out, "errors");
-    tcall_write_open(out, '[');
-    for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
-                           call->args.at, &call->fault[i]);
-    tcall_write_close(out, ']');
-}
+/* ---- what is wrong ---- */
 
 /* Writes a member with the beginning of a text. */
 static void tcall_write_start_(tcall_writer *out, const char *key,
@@ -18401,39 +17849,1011 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
 {
     if (text.len > most)
         text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_pair_(out, key, text);
 }
 
-/* Shows where a text stops being JSON, and a piece of it; also how it begins,
- * since such arguments are not sent back to the model. */
-static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
+                                               const tcall_tool *tool,
+                                               const tcall_attempt *attempt)
 {
-    tcall_str around = call->arguments;
-    around.ptr += call->error_at;
-    around.len -= call->error_at;
-    tcall_write_key(out, "at");
-    tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", around, 24);
-    tcall_write_start_(out, "received", call->arguments, 64);
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_key(out, "errors");
+        tcall_write_open(out, '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
-        tcall_write_faults_(out, call);
-    } else if (call->complaint.len) {
-        tcall_write_key(out, "errors");
-        tcall_write_str(out, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE &&
-               call->error_at <= call->arguments.len) {
-        tcall_write_near_(out, call);
-    }
+    tcall_write_attempt_errors_(out, call->tool, &call->asked);
     return out->error;
 }
 
 /* ==========================================================================
- * >>context
+ * >>records
+ *
+ * A mask takes the text as characters, each with the backslashes before it.
+ * What may be the start of the secret is held until TCALL_SECRET_MIN characters
+ * agree; then "***" goes out, and from there on nothing has to be held. After a
+ * character that does not agree, the longest end of what was matched that is a
+ * start of the secret too goes on (Knuth, Morris and Pratt).
+ */
+
+static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
+{
+    int result;
+    if (!len || mask->error < 0)
+        return;
+    result = mask->sink(mask->user, bytes, len);
+    if (result < 0)
+        mask->error = result;
+    else if ((size_t)result < len)
+        mask->error = TCALL_E_LIMIT;
+}
+
+/* Lets go of the first characters that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+{
+    uint8_t bytes = 0, i;
+    for (i = 0; i < count; i++)
+        bytes = (uint8_t)(bytes + mask->lengths[i]);
+    if (pass)
+        tcall_mask_pass_(mask, mask->bytes, bytes);
+    mask->count = (uint8_t)(mask->count - count);
+    mask->held = (uint8_t)(mask->held - bytes);
+    memmove(mask->bytes, mask->bytes + bytes, mask->held);
+    memmove(mask->lengths, mask->lengths + count, mask->count);
+}
+
+/* How much of the secret the text shows after one more character; '\0' is none
+ * that a secret can have. */
+static size_t tcall_mask_match_(const tcall_mask *mask, char character)
+{
+    const char *secret = mask->secret;
+    size_t matched = mask->matched, most;
+    while (matched && (!character || secret[matched] != character))
+        for (most = matched--;
+             matched && memcmp(secret, secret + most - matched, matched) != 0;)
+            matched--;
+    return matched + (character && secret[matched] == character);
+}
+
+/* The last `len` bytes that are held are a character. */
+static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
+{
+    mask->begun = 0;
+    mask->lengths[mask->count++] = len;
+    mask->matched = tcall_mask_match_(mask, character);
+    if (mask->matched >= TCALL_SECRET_MIN) {
+        if (!mask->masked)
+            tcall_mask_pass_(mask, "***", 3);
+        mask->masked = true;
+        tcall_mask_drop_(mask, mask->count, false);
+    } else if (mask->count > mask->matched) {
+        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
+        mask->masked = false;
+    }
+}
+
+/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
+static char tcall_mask_hex_(const char *digits)
+{
+    unsigned value = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
+    return value < 0x80 ? (char)value : '\0';
+}
+
+static void tcall_mask_byte_(tcall_mask *mask, char byte)
+{
+    const char *unit;
+    uint8_t slashes = 0, len;
+    mask->bytes[mask->held++] = byte;
+    len = ++mask->begun;
+    unit = mask->bytes + mask->held - len;
+    while (slashes < len && unit[slashes] == '\\')
+        slashes++;
+    if (slashes == len) {
+        if (len == TCALL_MASK_SLASHES_)
+            tcall_mask_take_(mask, '\0', len);
+    } else if (!slashes || unit[slashes] != 'u') {
+        tcall_mask_take_(mask, byte, len);
+    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
+        /* no escape: a u, and what follows it once more */
+        uint8_t rest = (uint8_t)(len - slashes - 1), i;
+        char again[4];
+        memcpy(again, unit + slashes + 1, rest);
+        mask->held = (uint8_t)(mask->held - rest);
+        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
+        for (i = 0; i < rest; i++)
+            tcall_mask_byte_(mask, again[i]);
+    } else if (len == slashes + 5) {
+        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    }
+}
+
+/* How many bytes cannot be the start of the secret. */
+static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
+                                size_t len)
+{
+    size_t i;
+    for (i = 0; i < len; i++)
+        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
+            break;
+    return i;
+}
+
+TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
+{
+    tcall_mask *mask = (tcall_mask *)user;
+    size_t done = 0;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
+        tcall_mask_pass_(mask, bytes, len);
+        done = len;
+    }
+    while (done < len) {
+        if (!mask->held && !mask->matched) {
+            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
+            tcall_mask_pass_(mask, bytes + done, plain);
+            mask->masked = mask->masked && !plain;
+            done += plain;
+        }
+        if (done < len)
+            tcall_mask_byte_(mask, bytes[done++]);
+    }
+    return mask->error < 0 ? mask->error : (int)len;
+}
+
+TCALL_API int tcall_mask_end(tcall_mask *mask)
+{
+    tcall_mask_pass_(mask, mask->bytes, mask->held);
+    mask->matched = 0;
+    mask->masked = false;
+    mask->count = mask->held = mask->begun = 0;
+    return mask->error < 0 ? mask->error : TCALL_OK;
+}
+
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
+/* ---- hashes ---- */
+
+/* Rotates to the left. */
+static uint64_t tcall_rotl_(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+/* SipRound of the paper, some times. */
+static void tcall_sip_rounds_(uint64_t *state, int rounds)
+{
+    for (; rounds; rounds--) {
+        state[0] += state[1];
+        state[2] += state[3];
+        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
+        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
+        state[0] = tcall_rotl_(state[0], 32) + state[3];
+        state[2] += state[1];
+        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
+        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
+        state[2] = tcall_rotl_(state[2], 32);
+    }
+}
+
+/* Bytes are taken in words of eight, lowest first; the last word is filled with
+ * zeros up to its last byte, the length. */
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    /* "somepseudorandomlygeneratedbytes" */
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
+    uint64_t state[4], word = 0;
+    size_t i, last = bytes.len | 7; /* its byte is the length */
+    for (i = 0; i < 4; i++)
+        state[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t byte = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            byte = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)byte << 56;
+        if ((i & 7) != 7)
+            continue;
+        state[3] ^= word;
+        tcall_sip_rounds_(state, 2);
+        state[0] ^= word;
+    }
+    state[2] ^= 0xFF;
+    tcall_sip_rounds_(state, 4);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
+}
+
+/* Makes the next hash of a chain, of the last one and more bytes. */
+static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[1] = tc->desc.hash_key[1];
+    *hash = tcall_hash(key, bytes);
+}
+
+/* Hashes one text. Each use has a number of its own, so that equal texts of
+ * different uses have different hashes. */
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
+{
+    uint64_t hash = chain;
+    tcall_chain_(tc, &hash, text);
+    return hash;
+}
+
+/* Of a number its sign counts, the place of its first digit and its digits: 5,
+ * 5.0 and 0.5e1 are the same. */
+static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+{
+    tcall_num_ number = tcall_num_read_(text);
+    int left = number.sign ? tcall_num_digits_(&number) : 0;
+    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
+    for (; left; left--) {
+        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
+        if (left % 8 == 1) {
+            tcall_chain_(tc, hash,
+                         tcall_slice_((const char *)word, sizeof word));
+            word[2] = 0;
+        }
+    }
+    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+}
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_level_;
+
+/* Returns a string or name: of a schema, which lies in flash, as it is written;
+ * of arguments, which getters may have decoded, as it is meant. */
+static tcall_str tcall_hash_string_(const char *at, bool source)
+{
+    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+}
+
+/* Hashes a value, of a container its bracket. */
+static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
+                             bool opens, bool source)
+{
+    tcall_type type = tcall_text_type_(at);
+    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
+    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
+    if (type == TCALL_NUMBER)
+        tcall_hash_number_(tc, hash, text);
+    else
+        tcall_chain_(tc, hash,
+                     type == TCALL_STRING ? tcall_hash_string_(at, source)
+                                          : text);
+}
+
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
+                                 bool source)
+{
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t sum = 0, hash;
+    while (at && *at) {
+        bool opens =
+            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
+        hash = path;
+        tcall_hash_part_(tc, &hash, at, opens, source);
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        if (level == levels)
+            break;
+        path = level[-1].path;
+        if (level[-1].object) {
+            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            at = tcall_text_value_(at);
+        } else {
+            tcall_chain_(tc, &path,
+                         tcall_slice_((const char *)&level[-1].index,
+                                      sizeof level[-1].index));
+        }
+        level[-1].index++;
+    }
+    return sum;
+}
+
+uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
+{
+    return tcall_hash_walk_(tc, value.at, 0, false);
+}
+
+/* ---- definitions ---- */
+
+/* Hashes JSON text: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
+{
+    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
+    return tcall_hash_walk_(tc, text, 2, true);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
+    const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
+                             tool->no_schema_mode, tool->confirm,
+                             tool->idempotent,     tool->looks_first};
+    uint64_t hash = 1;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
+        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
+    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
+    return hash + tcall_hash_source_(tc, tool->parameters) +
+           3 * tcall_hash_source_(tc, tool->output) +
+           5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
+                                         const tcall_call *call)
+{
+    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    if (!call->asked.args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, call->asked.came);
+    return hash + tcall_hash_json(tc, call->asked.args);
+}
+
+uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
+{
+    if (!call->tool)
+        return 0;
+    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
+        tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint32_t hash =
+        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing, or of one that
+ * hashes alike. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
+}
+
+/* ---- output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+}
+
+/* Takes back all that was written since the call began. */
+TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
+{
+    *cx->out = *cx->out_start;
+    cx->wanted = 0;
+}
+
+/* Where the output did not fit, keeps whole characters and says so. Returns the
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
+TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
+{
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
+    char text[64];
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (tcall_int)size);
+    tcall_write_text(&notice, " bytes]");
+    keep = keep > notice.fill
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
+               : 0;
+    tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
+    out->len += keep;
+    out->fill += keep;
+    tcall_write_bytes(out, text, notice.fill);
+    return TCALL_OK;
+}
+
+/* ---- arguments in a sentence ---- */
+
+/* Bytes of an argument that are shown, and of all arguments together. */
+#define TCALL_GLANCE_     32
+#define TCALL_GLANCE_ALL_ 160
+
+/* Writes the members of an object as key=value, ..., in passing: a long value
+ * is cut, and so is a long list. */
+TCALL_NOINLINE_ static void
+tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
+{
+    size_t most = passing ? TCALL_GLANCE_ALL_ : SIZE_MAX, start = out->len;
+    tcall_json member = tcall_json_first(object);
+    const char *before = "";
+    for (; member.at && out->len - start < most;
+         member = tcall_json_next(member)) {
+        tcall_str key = tcall_json_key(member);
+        tcall_str value = tcall_text_verbatim_(member.at);
+        char room[TCALL_GLANCE_];
+        tcall_writer glance;
+        tcall_writer_init(&glance, room, sizeof room);
+        if (passing) { /* getters may have decoded it */
+            tcall_write_json(&glance, member);
+            value = tcall_slice_(room, glance.len);
+        }
+        tcall_write_text(out, before);
+        if (!passing || key.len < TCALL_GLANCE_)
+            tcall_write_bytes(out, key.ptr, key.len);
+        tcall_write_text(out, "=");
+        if (glance.error)
+            value.len = tcall_utf8_cut_(room, sizeof room - 1);
+        tcall_write_bytes(out, value.ptr, value.len);
+        tcall_write_text(out, glance.error ? "..." : "");
+        before = ", ";
+    }
+    tcall_write_text(out, member.at ? ", ..." : "");
+}
+
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out, and longer examples as a whole.
+ */
+enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example at the end of the block and reads it like arguments that
+ * came. Returns whether the call would take it. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_example_(&out, tool->shape);
+    else
+        tool->parameters.reader->example(
+            &out, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
+    return !out.error &&
+           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
+               TCALL_OK &&
+           tcall_attempt_arguments_(call, example) == TCALL_OK;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_attempt example;
+    memset(&example, 0, sizeof example);
+    if (tcall_example_fits_(call, &example)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, example.args, false);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
+}
+
+/* ---- failures ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* Writes which tools there are, so that the model can choose again. */
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall *tc = call->cx.tc;
+    size_t i;
+    tcall_write_key(out, "available");
+    tcall_write_open(out, '[');
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
+    tcall_write_close(out, ']');
+}
+
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
+{
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->asked.faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->asked.args.at, &call->asked.fault[i], true);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->asked.args.at) {
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_text(out, "): ");
+    }
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call);
+    if (failure->retry_ms)
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->call);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
+    tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
+    tcall_output_clear_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_flag_(out, "success", false);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
+    }
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_)
+        tcall_write_flag_(out, "ran", true);
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
+}
+
+/* Writes the result of a call that failed, instead of the output. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+{
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    int brevity = TCALL_TELL_ALL_;
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
+        tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
+    cx->wanted = wanted;
+}
+
+/* ---- what is written for logs ---- */
+
+/* A writer through a mask to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+    tcall_write_open(writer, '{');
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
+}
+
+/* Writes which call it is: its id and, where an agent made it, its place. */
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_pair_(out, "call_id", call->id);
+    if (call->turn_id) {
+        tcall_write_count_(out, "turn", call->turn_id);
+        tcall_write_count_(out, "round", call->round);
+        tcall_write_count_(out, "position", call->position);
+    }
+    tcall_write_pair_(out, "tool", call->name);
+}
+
+/* Writes which definition the tool had: two that say the same have one hash. */
+static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
+{
+    int shift;
+    tcall_write_key(out, "definition");
+    tcall_write_quote(out);
+    for (shift = 60; shift >= 0; shift -= 4)
+        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+    tcall_write_unquote(out);
+}
+
+static void tcall_write_outcome_(tcall_writer *out, int error)
+{
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+}
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
+                                 const tcall_attempt *attempt)
+{
+    if (!attempt->step) /* it is of an output */
+        return;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_pair_(out, "arguments", attempt->came);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_outcome_(out, attempt->error);
+    if (attempt->error < 0)
+        tcall_write_attempt_errors_(out, tool, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes all attempts but those with what was injected. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_attempt *other = call->others;
+    bool first = call->asked.by == tcall_by_model_;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    if (first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (; other; other = other->next)
+        tcall_write_attempt_(out, call->tool, other);
+    if (!first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
+                                   const tcall_tool *tool)
+{
+    const tcall_validator *foreign = tc->desc.validator;
+    const char *const texts[] = {foreign ? foreign->name : "builtin",
+                                 foreign ? foreign->version : TOOLCALL_VERSION,
+                                 foreign                        ? "foreign"
+                                 : tool->shape                  ? "shape"
+                                 : tcall_is_compiled_(tc, tool) ? "eager"
+                                                                : "lazy"};
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
+    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
+    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    tcall_write_close(out, '}');
+}
+
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_flag_(out, "validated", call->asked.validated);
+    if (tool && !tcall_is_checked_(tool))
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_flag_(out, "repaired", call->repaired);
+}
+
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
+{
+    static const char steps[][9] = {"find", "parse", "validate", "done"};
+    const tcall_tool *tool = call->tool;
+    const tcall_attempt *asked = &call->asked;
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_identity_(out, call);
+    if (tool)
+        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
+    tcall_write_pair_(out, "arguments", call->arguments);
+    tcall_write_fixes_(out, asked->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
+                                                 : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(out, tc, tool);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
+    tcall_write_validated_(out, call);
+    if (asked->validated && asked->args.at) {
+        tcall_write_key(out, "value");
+        tcall_write_json(out, asked->args);
+    }
+    if (call->others)
+        tcall_write_attempts_(out, call);
+    tcall_write_pair_(
+        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_outcome_(out, call->error);
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
+}
+
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_identity_(&out, call);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
+    if (call->asked.args.at)
+        tcall_write_json(&out, call->asked.args);
+    else
+        tcall_write_str(&out, call->asked.came);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_outcome_(&out, cx->failure.error);
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
+}
+
+/* ==========================================================================
+ * >>invoke
  */
 
 /* When a stage is due: towards the run (GOING), after it, always ... The
@@ -18447,7 +18867,8 @@ enum {
     TCALL_DONE_ = 16,
     TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
 
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_INNER_ = TCALL_GOING_, /* inside of AROUND_EXECUTE */
+    TCALL_AROUND_ = 0,           /* not by the list: inside each other */
     TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
     TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
     TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
@@ -18474,10 +18895,13 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* ---- secrets ---- */
+
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->call->asked.args.at,
+               *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
@@ -18488,7 +18912,8 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->call->runs->args.at,
+               *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -18512,7 +18937,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected) {
+    if (cx->hide) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18562,46 +18987,37 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
 
 /* The nearest scope wins: a test, or a session, may replace what the registry
  * gives everybody. */
-static void *tcall_find_service_(const tcall_ctx *cx, const char *name)
+static const tcall_service *tcall_find_service_(const tcall_ctx *cx,
+                                                const char *name)
 {
-    const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
     if (!service && cx->session)
         service = tcall_service_(cx->session->services, name);
-    for (i = 0; !service && d && i < d->service_count; i++)
-        if (strcmp(d->services[i].name, name) == 0)
-            service = &d->services[i];
-    return service ? service->object : NULL;
-}
-
-bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
-{
-    if (!cx->tc)
-        return false;
-    return (permissions &
-            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+    for (i = 0; !service && cx->tc && i < cx->tc->desc.service_count; i++)
+        if (strcmp(cx->tc->desc.services[i].name, name) == 0)
+            service = &cx->tc->desc.services[i];
+    return service;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_find_service_(cx, name);
-    if (!object) {
-        cx->service_missing = true; /* tcall_outcome_ makes it an error */
-        if (cx->state != TCALL_FAILED_)
-            cx->failure.by = name;
-    }
-    return object;
+    const tcall_service *service = tcall_find_service_(cx, name);
+    if (service && service->object)
+        return service->object;
+    cx->service_missing = true; /* tcall_outcome_ makes it an error */
+    if (cx->state != TCALL_FAILED_)
+        cx->failure.by = name;
+    return NULL;
 }
 
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
-    if (!service->name || (scope == TCALL_SCOPE_CALL && !cx->tc))
+    bool lasts = scope == TCALL_SCOPE_SESSION;
+    if (!service->name || (lasts ? !cx->session : !cx->tc))
         return TCALL_E_USAGE;
-    if (scope == TCALL_SCOPE_SESSION) {
-        if (!cx->session)
-            return TCALL_E_USAGE;
+    if (lasts) {
         tcall_unbind_service(cx->session, service);
         list = &cx->session->services;
     } else {
@@ -18633,15 +19049,24 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     if (service)
         return service->object;
     size += head;
-    if (size >= head && cx->tc) /* not more than there are addresses */
+    if (size >= head) /* not more than there are addresses */
         service = (tcall_service *)tcall_take_(cx, size);
     if (!service)
         return NULL;
     memset(service, 0, size);
     service->name = name;
     service->object = (char *)service + head;
-    tcall_bind_service(cx, service, TCALL_SCOPE_CALL);
+    service->next = cx->services;
+    cx->services = service;
     return service->object;
+}
+
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 /* ---- time ---- */
@@ -18666,54 +19091,26 @@ int32_t tcall_time_left(const tcall_ctx *cx)
 
 /* ---- input and output ---- */
 
-tcall_str tcall_output(const tcall_ctx *cx)
+/* Returns who is at work: a hook, or the tool. */
+static const char *tcall_worker_(const tcall_ctx *cx)
 {
-    size_t start = cx->out ? cx->out_start->fill : 0;
-    const char *output = cx->out ? cx->out->buf : NULL;
-    if (start) /* without a buffer it stays NULL */
-        output += start;
-    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+    return cx->hook ? cx->hook->name : cx->call->tool->name;
 }
 
-/* Takes back all that was written since the call began. */
-TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
-{
-    *cx->out = *cx->out_start;
-    cx->wanted = 0;
-}
-
-/* Adds an entry to the history for what is about to be replaced. */
-static tcall_change *tcall_change_(tcall_ctx *cx)
-{
-    tcall_change *change = (tcall_change *)tcall_take_(cx, sizeof *change);
-    if (!change)
-        return NULL;
-    memset(change, 0, sizeof *change);
-    change->before = cx->history;
-    change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->stage;
-    cx->history = change;
-    return change;
-}
-
-/* Where secrets are injected the tool gets other arguments than were asked for:
- * they are checked in a copy of the call, so that nobody else sees them, not
- * even in what is said of a fault. */
+/* Where secrets are injected the tool gets other arguments than were asked for,
+ * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_call *run = (tcall_call *)tcall_take_(cx, sizeof *run);
-    int error;
-    if (!run)
-        return TCALL_E_MEMORY;
-    *run = *cx->call;
-    run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run);
-    if (error < 0)
-        return error;
-    cx->injected = run->args.at;
+    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    int r = TCALL_E_MEMORY;
+    if (runs)
+        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (r < 0)
+        return r;
+    cx->call->runs = runs;
     cx->hide = tcall_hide_injected_;
-    cx->bound = run->cx.bound;
-    return TCALL_OK;
+    cx->bound = runs->bound;
+    return r;
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
@@ -18721,51 +19118,22 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
  * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
-    tcall *tc = cx->tc;
     tcall_call *call = cx->call;
-    tcall_change *change;
+    int r;
     if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
         return TCALL_E_USAGE;
-    change = tcall_change_(cx);
-    if (!change || tcall_keep_(cx, text, &text) < 0)
-        return call->error = TCALL_E_MEMORY;
-    change->input = call->args;
-    if (cx->stage == TCALL_WILL_INJECT_SECRETS)
-        return tcall_inject_(cx, text);
-    call->arguments = text;
+    r = tcall_keep_(cx, text, &text);
+    if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
+        r = tcall_inject_(cx, text);
+        return r == TCALL_E_MEMORY ? call->error = r : r;
+    }
     call->approved = false;
-    return call->error = tcall_hydrate_try_(tc, call);
+    if (r == TCALL_OK)
+        r = tcall_attempt_anew_(call, tcall_worker_(cx), text);
+    return call->error = r;
 }
 
-/* Where the output did not fit, keeps whole characters and says so. Returns the
- * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
- */
-TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
-{
-    tcall_writer *out = cx->out, notice;
-    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
-    if (out->error != TCALL_E_MEMORY)
-        return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
-    tcall_output_clear_(cx);
-    cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
-        return TCALL_E_MEMORY;
-    out->len += keep;
-    out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
-}
-
-/* The old output is kept in the history, as a hook may have to show what it
+/* The old output stays among the attempts, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
@@ -18773,12 +19141,20 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
     if (cx->settled || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
-        tcall_change *change = tcall_change_(cx);
-        if (!change || tcall_keep_(cx, old, &change->output) < 0)
+        tcall_attempt *former =
+            (tcall_attempt *)tcall_take_(cx, sizeof *former);
+        if (!former)
             return TCALL_E_MEMORY;
+        memset(former, 0, sizeof *former);
+        if (tcall_keep_(cx, old, &former->came) < 0)
+            return TCALL_E_MEMORY;
+        former->by = tcall_worker_(cx);
+        former->stage = cx->stage;
+        former->next = cx->call->others;
+        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = change->output.ptr + (text.ptr - old.ptr);
+            text.ptr = former->came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -18818,294 +19194,6 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     return TCALL_E_RATE;
 }
 
-/* ==========================================================================
- * >>result: what the model reads of a call
- *
- * A success is what the tool wrote. A failure is {"success":false,"error":...}:
- * what was wrong, where, and what to send instead.
- */
-
-/* ---- the call in passing: name(key=value, ...) ---- */
-
-/* Bytes of an argument that are shown, and of all arguments together. */
-#define TCALL_GLANCE_     32
-#define TCALL_GLANCE_ALL_ 160
-
-/* Writes one more argument as key=value; what is long is cut. */
-TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                         tcall_str value)
-{
-    bool cut = value.len > TCALL_GLANCE_;
-    if (cut)
-        value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
-    tcall_write_text(out, out->last == '(' ? "" : ", ");
-    tcall_write_bytes(out, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(out, "=");
-    tcall_write_bytes(out, value.ptr, value.len);
-    tcall_write_text(out, cut ? "..." : "");
-}
-
-/* ---- an example of a call that would do ---- */
-
-/* Values that are nested deeper are left out. */
-#define TCALL_EXAMPLE_DEPTH_ 3
-
-/* Writes what was called, with its arguments, which are an object. */
-TCALL_NOINLINE_ static void
-tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
-{
-    tcall_json member = tcall_json_first(args);
-    size_t start = out->len;
-    tcall_write_text(out, name);
-    tcall_write_text(out, "(");
-    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
-         member = tcall_json_next(member)) {
-        char room[TCALL_GLANCE_];
-        tcall_writer value;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, member);
-        tcall_write_argument_(out, tcall_json_key(member),
-                              tcall_slice_(room, value.len));
-    }
-    tcall_write_text(out, member.at ? ", ...): " : "): ");
-}
-
-/* Returns whether the call would take the text. */
-TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
-                                                tcall_str text)
-{
-    tcall_block *block = &call->cx.tc->block;
-    const tcall_object *shape = call->tool->shape;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
-    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
-    return (!shape || desc.target.out) &&
-           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
-}
-
-/* Writes the members of an object of JSON text as key=value, ... */
-TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
-                                                 const char *object)
-{
-    const char *at = tcall_text_next_(object + 1), *name, *value;
-    while (!tcall_text_closes_(at)) {
-        for (name = at + 1; *name != '"';) {
-            char bytes[4];
-            size_t len = tcall_text_character_(&name, bytes);
-            tcall_write_bytes(out, bytes, len);
-        }
-        value = tcall_text_value_(at);
-        at = tcall_text_next_(tcall_text_skip_(value));
-        tcall_write_text(out, "=");
-        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
-        if (!tcall_text_closes_(at))
-            tcall_write_text(out, ", ");
-    }
-}
-
-/* Longer examples are left out. */
-#define TCALL_EXAMPLE_ 512
-
-/* Makes an example at the end of the block, ended by NUL. Returns its length,
- * or 0. */
-static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
-{
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer args;
-    tcall_hydrate_writer_(block, &args);
-    if (args.cap > TCALL_EXAMPLE_)
-        args.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&args, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &args, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
-    tcall_write_char_(&args, '\0');
-    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
-        return 0;
-    return --text->len;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_str text;
-    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, text.ptr);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
-}
-
-/* ---- failures ---- */
-
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
-/* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall *tc = call->cx.tc;
-    size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
-            tcall_write_string(out, tc->desc.tools[i].name);
-    tcall_write_close(out, ']');
-}
-
-/* Writes what the schema or shape says of the arguments, into a string. */
-TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
-                                               const tcall_call *call)
-{
-    size_t i;
-    tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->args.at, &call->fault[i], true);
-    }
-}
-
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
-{
-    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
-           !cx->failure.reason.len;
-}
-
-/* Writes what has become of a tool that does more than read, into a string: the
- * model would make the call again. One that failed has said why. */
-static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
-{
-    if (cx->tool_did)
-        tcall_write_text(out, ". The tool has run: do not repeat the call");
-    else if (cx->stop < 0)
-        tcall_write_text(out, ". The tool had begun: look whether it had its "
-                              "effect before you repeat the call");
-}
-
-/* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
-{
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (call->tool && call->args.at)
-        tcall_write_called_(out, call->tool->name, call->args);
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
-        tcall_write_text(out, ": ");
-    }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_error_text(failure->error));
-}
-
-/* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
-    if (failure->retry_ms) {
-        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
-    }
-    if (failure->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->call);
-    else
-        tcall_write_call_errors(out, call);
-}
-
-/* How much of a failure is told: what has no room is left out as a whole, so
- * that the result is JSON in any room. */
-enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
-
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
-{
-    const tcall_failure *failure = &cx->failure;
-    tcall_writer *out = cx->out;
-    bool ran = cx->result.ran && !tcall_repeatable_(cx);
-    tcall_output_clear_(cx);
-    tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
-    if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
-        if (ran)
-            tcall_say_ran_(out, cx);
-        tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
-    }
-    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
-    if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_flag_(out, "ran", true);
-    }
-    if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
-    tcall_write_close(out, '}');
-}
-
-/* Writes the result of a call that failed, instead of the output. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
-{
-    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
-    int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
-    if (cx->out->error)
-        wanted = cx->out->len - cx->out_start->len;
-    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
-    if (cx->out->error)
-        tcall_output_clear_(cx);
-    cx->wanted = wanted;
-}
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
 /* Returns why the tool must not run now or go on, or TCALL_OK. */
 static int tcall_must_end_(const tcall_ctx *cx)
 {
@@ -19121,11 +19209,11 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
+    TCALL_RUN_DID_,      /* at DID_EXECUTE */
+    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
 };
 
-/* ---- output ---- */
+/* ---- output that has to wait ---- */
 
 /* True once the tool has run well, or for the last time, or something stands in
  * its place: what is written is the output. */
@@ -19361,15 +19449,15 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args =
-        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
     cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    r = tcall_outcome_(
+        cx, call->tool->run(
+                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -19385,7 +19473,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected && cx->failure.reason.len)
+    if (cx->hide && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19395,15 +19483,13 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (cx->run_step != TCALL_RUN_POLLED_)
+        if (!cx->polled)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                   : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                           : TCALL_RUN_NOT_;
+    cx->polled = r == TCALL_E_AGAIN;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -19422,51 +19508,37 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
-                                                   const tcall_machine *machine)
+/* Reads the output as its schema has it, and keeps what is wrong with it. What
+ * this takes of the block is given back by its caller. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_schema_text source = cx->call->tool->output;
+    tcall_attempt attempt;
+    tcall_target target;
     tcall_writer why;
-    /* the text lies at the end, and stays there while it is shown */
-    tcall_block_take_(block, tcall_output(cx).len + 1);
-    tcall_hydrate_writer_(block, &why);
-    tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
-    tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
-                     &machine->faults[0], false);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-}
-
-/* Reads the output as its schema has it. */
-TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
-                                              const tcall_node *node)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
     int r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = node;
-    desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
-                              tcall_output(cx));
+    memset(&attempt, 0, sizeof attempt);
+    memset(&target, 0, sizeof target);
+    attempt.came = tcall_output(cx);
+    target.rows = source.reader->rows;
+    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
+    if (r < 0)
+        return r;
+    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
-    if (r == TCALL_E_INVALID)
-        tcall_output_complain_(cx, &machine);
-    else
-        cx->failure.reason = tcall_str_of(
-            "the output of the tool is no JSON value, which its schema asks "
-            "for");
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    if (r == TCALL_E_INVALID) {
+        tcall_hydrate_writer_(block, &why);
+        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, ": ");
+        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
+                         &attempt.fault[0], false);
+        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    }
     return TCALL_E_OUTPUT;
-}
-
-/* What this takes of the block is given back by its caller. */
-static int tcall_output_judge_(tcall_ctx *cx)
-{
-    const tcall_node *node;
-    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
-    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -19520,112 +19592,62 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Returns whether a hook runs before one that is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *hook,
-                               const tcall_hook *earlier)
-{
-    if (hook->stage != earlier->stage)
-        return hook->stage < earlier->stage;
-    if (tcall_due_[hook->stage] & TCALL_LATE_)
-        return hook->priority < earlier->priority;
-    return hook->priority > earlier->priority;
-}
-
-/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
- * The room of a row that was used before is used again. */
-static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
-                             tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Takes the orders of the rows: there are some only where a tool has hooks of
- * its own, or may come with some. */
-static int tcall_orders_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (rows)
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
-    int r;
-    if (!tool) {
-        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-        return r < 0 ? r
-                     : tcall_worse_(tcall_orders_(tc),
-                                    tcall_order_make_(tc, NULL, &tc->order));
-    }
-    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (tc->orders)
-        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
-    /* the start has failed: it only has to be counted */
-    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
-                 sizeof(const tcall_hook *));
-    return TCALL_E_MEMORY;
+    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
+                                     tool->hook_count)
+                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
+                                     desc->hook_count);
 }
 
-/* Returns the hooks of a call: a tool that has none of its own shares those of
- * the registry. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
+/* Returns a hook of a call, NULL after the last: those of the registry come
+ * first, then those of the tool. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
 {
-    const tcall *tc = cx->tc;
+    const tcall_desc *desc = &cx->tc->desc;
     const tcall_tool *tool = cx->call->tool;
-    return tool && tool->hook_count && tc->orders
-               ? &tc->orders[tool - tc->desc.tools]
-               : &tc->order;
+    if (index < desc->hook_count)
+        return &desc->hooks[index];
+    index -= desc->hook_count;
+    return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns the hook of a stage at a place in the order, or after it, and moves
- * the place there; NULL after the last of the stage. */
-static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
-                                          uint16_t *place)
+/* Returns how late a hook is called at its stage. */
+static int32_t tcall_hook_rank_(const tcall_hook *hook)
 {
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_hook *hook = NULL;
-    for (; *place < order->count; ++*place) {
-        hook = order->hooks[*place];
-        if (hook->stage >= stage)
-            return hook->stage == stage ? hook : NULL;
+    int32_t priority = hook->priority;
+    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
+}
+
+/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns where the hook is that follows a place: they lie in no order, for
+ * their tables are short. */
+static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
+                                  uint16_t place)
+{
+    const tcall_hook *hook, *next = NULL;
+    uint16_t found = TCALL_HOOKS_END_, i;
+    int32_t least = INT32_MIN;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
+    for (i = 1; i < TCALL_HOOKS_END_; i++) {
+        int32_t rank;
+        hook = tcall_hook_at_(cx, i - 1u);
+        if (!hook)
+            break;
+        rank = tcall_hook_rank_(hook);
+        if (hook->stage != stage || rank < least ||
+            (rank == least && i <= place) ||
+            (next && rank >= tcall_hook_rank_(next)))
+            continue;
+        next = hook;
+        found = i;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -19650,13 +19672,10 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     int acquired = tcall_acquired_at_(own);
-    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    uint16_t i;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = order->hooks[i];
-        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
-            break;
+    size_t i;
+    for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
         if (hook == own || (hook->stage == acquired && hook->user == own->user))
@@ -19733,43 +19752,28 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r;
 }
 
-/* Runs the hooks of a stage from a place on; returns their first error.
- * One that waits is the next again. An error, or an answer, ends the stage,
- * unless it is one of those that see every call. */
+/* Runs the hooks of a stage from a place on, where it is due; returns their
+ * first error. One that waits is the next again. An error, or an answer, ends
+ * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
-    const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    if (!(tcall_due_[stage] & state))
+        return TCALL_OK;
     cx->stage = (uint8_t)stage;
+    if (*place == TCALL_HOOKS_BEGIN_)
+        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
+           *place != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            ++*place;
+            *place = tcall_hook_after_(cx, stage, *place);
     }
     cx->stage = outer;
     return r;
-}
-
-/* Runs the hooks from the stage at hand up to another one, but for those around
- * the run. Returns TCALL_OK, or why to wait. */
-static int tcall_hooks_pass_(tcall_ctx *cx, int last)
-{
-    uint32_t hooked = tcall_order_of_(cx)->stages;
-    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
-    for (; cx->stage <= last; cx->stage++) {
-        int r = TCALL_OK;
-        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
-            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-        if (cx->stage == last)
-            break;
-    }
-    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -19781,7 +19785,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_consent_(cx);
     return r;
@@ -19796,8 +19800,8 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
-    cx->next_inner = 0;
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     return TCALL_OK;
@@ -19811,35 +19815,32 @@ static int tcall_attempt_step_(tcall_ctx *cx)
     int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             memset(&cx->failure, 0, sizeof cx->failure);
         return r;
     case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
     case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
     case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
     default: return tcall_run_(cx);
     }
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
-static int tcall_attempt_(tcall_ctx *cx)
+static int tcall_attempt_at_run_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_)
         r = tcall_attempt_begin_(cx);
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
-        uint8_t step = cx->run_step;
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->run_step <= TCALL_RUN_DID_) {
         r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step =
-                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
-                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
-                                                  : (int)TCALL_RUN_NOT_);
-            cx->next_inner = 0;
-        }
+        if (r < 0)
+            break;
+        cx->run_step++;
+        cx->next_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -19848,37 +19849,33 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
-/* Returns the next hook around the run, or NULL. */
-static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+/* Runs the tool inside of those hooks around it that follow a place. */
+static int tcall_inside_(tcall_ctx *cx, uint16_t place)
 {
     const tcall_hook *hook;
+    uint16_t here = cx->around;
+    int r;
     do {
-        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-        if (hook)
-            cx->next_around++;
+        place = tcall_hook_after_(cx, TCALL_AROUND_EXECUTE, place);
+        hook = tcall_hook_at_(cx, place - 1u);
     } while (hook && !tcall_hook_due_(cx, hook));
-    return hook;
+    cx->around = place;
+    cx->around_depth++;
+    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_at_run_(cx);
+    cx->around_depth--;
+    cx->around = here;
+    return r;
 }
 
+/* The tool, and hooks that are not around it, are not to call this. */
 int tcall_next(tcall_ctx *cx)
 {
-    const tcall_hook *hook;
-    uint16_t here = cx->next_around;
-    uint8_t depth = cx->around_depth;
-    int r;
-    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
-        depth > TOOLCALL_MAX_AROUND) {
-        cx->attempt++; /* a hook that repeats this until it works, ends */
-        return TCALL_E_USAGE;
-    }
-    hook = tcall_around_next_(cx);
-    /* The tool, and hooks that are not around it, are not to call this. */
-    cx->around_depth =
-        hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
-    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_(cx);
-    cx->around_depth = depth;
-    cx->next_around = here;
-    return r;
+    if (cx->stage == TCALL_AROUND_EXECUTE && cx->state == TCALL_GOING_ &&
+        cx->hook && cx->hook->stage == TCALL_AROUND_EXECUTE &&
+        cx->around_depth <= TOOLCALL_MAX_AROUND)
+        return tcall_inside_(cx, cx->around);
+    cx->attempt++; /* a hook that repeats this until it works, ends */
+    return TCALL_E_USAGE;
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
@@ -19886,29 +19883,33 @@ int tcall_next(tcall_ctx *cx)
  * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r;
-    if (!cx->gave_up) {
-        r = tcall_next(cx);
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
+        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
         if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
             r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             r = cx->last_attempt;
-        if (r == TCALL_OK || !cx->attempt)
-            return r;
-        tcall_note_failure_(cx, r);
-        cx->gave_up = true;
-        cx->next_inner = 0;
+        if (r < 0 && cx->attempt) {
+            tcall_note_failure_(cx, r);
+            cx->run_step = TCALL_RUN_GAVE_UP_;
+            cx->next_hook = TCALL_HOOKS_BEGIN_;
+        }
     }
-    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->failure.error;
+    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
+        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->failure.error;
+    }
+    if (r == TCALL_OK) /* past the stages inside of this one */
+        cx->stage = TCALL_ON_GIVE_UP;
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {
-    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
+                                                tcall_around_};
 
 /* ---- the way of a call ---- */
 
@@ -20026,7 +20027,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     cx->end = NULL;
     if (call->error < 0)
@@ -20068,20 +20069,20 @@ static const struct tcall_own_ {
 static int tcall_walk_(tcall_ctx *cx)
 {
     const struct tcall_own_ *own = tcall_own_;
-    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
         int r = TCALL_OK;
-        if (own->stage < cx->stage)
-            continue;
+        while (own->stage < cx->stage)
+            own++;
         if (cx->hooks)
-            r = cx->hooks->pass(cx, own->stage);
-        if (r == TCALL_OK && own->due & cx->state) {
+            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        else
             cx->stage = own->stage;
+        if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
             r = own->run(cx);
-        }
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->stage = (uint8_t)(own->stage + 1);
+        cx->next_hook = 0;
     }
     return TCALL_OK;
 }
@@ -20125,7 +20126,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->output_held)
         tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
@@ -20203,571 +20204,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ==========================================================================
- * >>records
- */
-
-/* Rotates to the left. */
-static uint64_t tcall_rotl_(uint64_t word, int bits)
-{
-    return word << bits | word >> (64 - bits);
-}
-
-/* SipRound of the paper, some times. */
-static void tcall_sip_rounds_(uint64_t *state, int rounds)
-{
-    for (; rounds; rounds--) {
-        state[0] += state[1];
-        state[2] += state[3];
-        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
-        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
-        state[0] = tcall_rotl_(state[0], 32) + state[3];
-        state[2] += state[1];
-        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
-        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
-        state[2] = tcall_rotl_(state[2], 32);
-    }
-}
-
-/* Bytes are taken in words of eight, lowest first; the last word is filled with
- * zeros up to its last byte, the length. */
-uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
-{
-    /* "somepseudorandomlygeneratedbytes" */
-    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
-                                     0x6C7967656E657261u, 0x7465646279746573u};
-    uint64_t state[4], word = 0;
-    size_t i, last = bytes.len | 7; /* its byte is the length */
-    for (i = 0; i < 4; i++)
-        state[i] = key[i & 1] ^ start[i];
-    for (i = 0; i <= last; i++) {
-        size_t byte = i == last ? bytes.len : 0;
-        if (i < bytes.len)
-            byte = (unsigned char)bytes.ptr[i];
-        word = word >> 8 | (uint64_t)byte << 56;
-        if ((i & 7) != 7)
-            continue;
-        state[3] ^= word;
-        tcall_sip_rounds_(state, 2);
-        state[0] ^= word;
-    }
-    state[2] ^= 0xFF;
-    tcall_sip_rounds_(state, 4);
-    return state[0] ^ state[1] ^ state[2] ^ state[3];
-}
-
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
-{
-    uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
-    key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
-}
-
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
-{
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
-}
-
-/* Hashes a scalar by its type and what it means: of a number that is its sign,
- * the place of its first digit and its digits. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
-                               tcall_json value)
-{
-    tcall_str text = tcall_json_str(value);
-    tcall_num_ number;
-    char digits[32];
-    const char *cursor;
-    size_t fill = 0;
-    int i, count;
-    digits[0] = (char)tcall_json_type(value);
-    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
-    if (digits[0] == TCALL_NUMBER) {
-        number = tcall_num_read_(text);
-        count = tcall_num_digits_(&number);
-        number.top = number.sign ? number.top : 0;
-        digits[fill++] = number.sign < 0;
-        for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
-        for (cursor = number.first, i = 0; i < count; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
-            if (fill == sizeof digits) {
-                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
-                fill = 0;
-            }
-        }
-        text = tcall_slice_(digits, fill);
-    }
-    tcall_chain_(tc, hash, text);
-}
-
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
-/* A text that is hashed. */
-typedef struct tcall_hashed_ {
-    const tcall *tc;
-    tcall_hash_level_ *levels;
-    size_t room; /* of levels */
-    size_t used; /* most at a time; more than room: they did not do */
-    bool source; /* a definition: what is nested deeper, and strings and
-                  * numbers, count as they are written */
-} tcall_hashed_;
-
-/* Returns the value of a member or element, which is at `at`, and the path to
- * it. */
-static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
-                                    tcall_hash_level_ *level, const char *at,
-                                    uint64_t *path)
-{
-    tcall_str step = tcall_slice_((const char *)&level->index, 4);
-    const char *value = level->object ? tcall_text_value_(at) : at;
-    if (level->object)
-        step =
-            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-    *path = level->path;
-    tcall_chain_(hashed->tc, path, step);
-    level->index++;
-    return value;
-}
-
-/* Adds up a hash for each value, chained along the path that leads to it, from
- * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
-                                 uint64_t path)
-{
-    tcall_hash_level_ *level = hashed->levels;
-    uint64_t sum = 0;
-    while (at) {
-        size_t depth = (size_t)(level - hashed->levels) + 1;
-        bool opens = *at == '{' || *at == '[';
-        uint64_t hash = path;
-        if (opens && hashed->used < depth)
-            hashed->used = depth;
-        opens = opens && depth <= hashed->room;
-        if (!hashed->source)
-            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
-        else
-            tcall_chain_(hashed->tc, &hash,
-                         opens ? tcall_slice_(at, 1)
-                               : tcall_text_verbatim_(at));
-        sum += hash;
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
-        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
-            at = tcall_text_next_(at + 1);
-        at = level > hashed->levels && *at
-                 ? tcall_hash_step_(hashed, level - 1, at, &path)
-                 : NULL;
-    }
-    return sum;
-}
-
-int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
-{
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
-    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
-                            false};
-    hashed.levels = (tcall_hash_level_ *)(void *)gap;
-    *out = tcall_hash_walk_(&hashed, value.at, 0);
-    size = hashed.used * sizeof *hashed.levels + 8;
-    if (!hashed.used || tcall_block_room_(&tc->block, size))
-        return TCALL_OK;
-    *out = 0;
-    return TCALL_E_MEMORY;
-}
-
-/* ---- definitions ---- */
-
-/* What is nested deeper than this counts as it is written. */
-enum { TCALL_HASH_DEPTH_ = 16 };
-
-/* Hashes JSON text: white space and the order of members do not matter. */
-static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
-{
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
-    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
-    hashed.levels = levels;
-    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
-}
-
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
-{
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
-    uint64_t hash = 1;
-    size_t i;
-    char flags[6];
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
-    if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
-    flags[0] = (char)tool->permissions;
-    flags[1] = (char)tool->optional_permissions;
-    flags[2] = (char)tool->no_schema_mode;
-    flags[3] = (char)tool->confirm;
-    flags[4] = (char)tool->idempotent;
-    flags[5] = (char)tool->looks_first;
-    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters.text);
-    hash += 3 * tcall_hash_source_(tc, tool->output.text);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
-}
-
-/* ---- calls ---- */
-
-/* Of the name and the arguments: what the model asked. */
-static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
-{
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.at) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
-    *out += tcall_hash_text_(tc, 5, call->name);
-    return r;
-}
-
-uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
-{
-    uint64_t what;
-    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
-        return 0;
-    return what + tcall_hash_definition_(tc, call->tool);
-}
-
-uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
-{
-    uint64_t key = 4;
-    for (; call; call = call->turn ? call->turn->parent : NULL) {
-        const tcall_session *session =
-            call->session ? call->session : tc->desc.session;
-        const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
-        if (!session)
-            continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
-    }
-    return key;
-}
-
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
-void tcall_concerns(tcall_ctx *cx, tcall_str thing)
-{
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
-    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
-}
-
-/* True when the call may have changed what was kept of a thing, or of one that
- * hashes alike. */
-TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
-           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
-           (cx->thing < 2 || thing < 2 || cx->thing == thing);
-}
-
-/* ---- what is written of a call ---- */
-
-/* Writes which call it is: its id and, where an agent made it, its place. */
-static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
-{
-    static const char names[][9] = {"turn", "round", "position"};
-    const uint32_t place[] = {call->turn_id, call->round, call->position};
-    size_t i;
-    tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
-        tcall_write_count_(out, names[i], place[i]);
-}
-
-/* ---- where the arguments came from ---- */
-
-/* Writes which definition the tool had: two that say the same have one hash. */
-static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
-{
-    int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
-    for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
-    tcall_write_unquote(out);
-}
-
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes one attempt at the arguments: what it read, and what was wrong. */
-static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
-                                 const char *by)
-{
-    int error = attempt->validated ? TCALL_OK : attempt->error;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(by));
-    tcall_write_pair_(out, "arguments", attempt->arguments);
-    tcall_write_fixes_(out, attempt->fixes);
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
-    if (error < 0)
-        tcall_write_call_errors(out, attempt);
-    tcall_write_close(out, '}');
-}
-
-/* Writes what came and its repair, whichever of them the call is now. */
-static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall_call *came = call->repaired ? call->other : call;
-    const tcall_call *repair = call->repaired ? call : call->other;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
-    tcall_write_attempt_(out, came, "model");
-    tcall_write_attempt_(out, repair, "repair");
-    tcall_write_close(out, ']');
-}
-
-/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
-static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
-{
-    tcall_write_key(out, "replaced");
-    tcall_write_open(out, '[');
-    for (; change; change = change->before) {
-        if (!change->input.at)
-            continue;
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "by", tcall_str_of(change->by));
-        tcall_write_key(out, "arguments");
-        tcall_write_json(out, change->input);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager = tcall_is_compiled_(tc, tool);
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator     ? "foreign"
-                                   : tool->shape ? "shape"
-                                   : eager       ? "eager"
-                                                 : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-/* Whether arguments were checked, what a tool that checks none may do, and
- * whether what runs is a repair. */
-static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->validated);
-    if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_flag_(out, "repaired", call->repaired);
-}
-
-static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
-                                const tcall_call *call)
-{
-    static const char steps[][9] = {"find", "parse", "validate", "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_identity_(out, call);
-    tcall_write_pair_(out, "tool", call->name);
-    if (tool)
-        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
-    tcall_write_pair_(out, "arguments",
-                      (call->repaired ? call->other : call)->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
-        tcall_write_validator_(tc, tool, out);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
-    tcall_write_count_(out, "ms", call->hydrate_ms);
-    tcall_write_validated_(out, call);
-    if (call->validated && call->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, call->args);
-    }
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (call->other)
-        tcall_write_attempts_(out, call);
-    if (call->cx.history)
-        tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step",
-                      tcall_str_of(steps[call->step % TCALL_ARRAY_LEN(steps)]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-}
-
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
-}
-
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
-TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
-{
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&out, "session", cx->session->id);
-        tcall_write_pair_(&out, "request", cx->session->request);
-        tcall_write_pair_(&out, "agent", cx->session->agent);
-        tcall_write_pair_(&out, "user", cx->session->user);
-    }
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_pair_(&out, "outcome",
-                      tcall_str_of(tcall_error_code(cx->failure.error)));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
-}
-
-/* A sink whose user is a writer, which keeps its own error and counts on. */
-static int tcall_write_on_(void *writer, const char *bytes, size_t len)
-{
-    tcall_write_bytes((tcall_writer *)writer, bytes, len);
-    return (int)len;
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    tcall_masked_ masked;
-    tcall_writer writer;
-    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
-    return out->error;
 }
 
 /* ==========================================================================
@@ -21200,9 +20636,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
     here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+    if (!here)
         return TCALL_E_MEMORY;
-    here->call += turn;
+    here->call = tcall_hash_asked_(cx->tc, call) + turn;
     here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
@@ -21282,506 +20718,6 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 }
 
 /* ==========================================================================
- * >>strict
- *
- * The schema's text is walked without recursion and written again keyword by
- * keyword, as a table says. It is written to a counter first: whether it fits
- * a strict mode is known only at its end.
- */
-
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* The text of the schema that is sent of a tool. */
-TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
-    tcall_strict_budget_ budget;
-    budget.mode = (uint8_t)mode;
-    budget.tools = limited ? 20 : 999;
-    budget.optional = limited ? 24 : 999;
-    budget.unions = limited ? 16 : 999;
-    return budget;
-}
-
-/* What the value of a keyword is. */
-enum {
-    TCALL_STRICT_COPY_,   /* data, copied as it is */
-    TCALL_STRICT_SCHEMA_, /* a schema */
-    TCALL_STRICT_LIST_,   /* an array of schemas */
-    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
-    TCALL_STRICT_PROPERTIES_,
-    TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
-    TCALL_STRICT_CLOSED_ /* additionalProperties */
-};
-
-/* Modes, for short. */
-enum {
-    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
-    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
-    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
-};
-
-/* A keyword. What is not listed is left out everywhere. */
-typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
-} tcall_strict_keyword_;
-
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-};
-
-/* Deeper brackets are copied as they are. Strict modes accept 10 levels of
- * schemas below the first. */
-#define TCALL_STRICT_DEPTH_ 24
-
-/* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_ 32
-
-/* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_walk_ {
-    tcall_view_ *view;
-    uint8_t depth, level; /* of brackets, of schemas */
-    uint8_t refs;         /* so many were followed */
-    struct {
-        const char *from; /* the bracket */
-        const char *back; /* what is next after it, where a $ref led to it */
-        uint8_t value;    /* TCALL_STRICT_..._ */
-        bool nullable;
-    } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_walk_;
-
-/* Finds the row of a keyword, whose quotes are included, for the view's mode.
- */
-static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
-                                                       const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
-        const tcall_strict_keyword_ *keyword = &tcall_strict_keywords_[i];
-        bool listed = ((keyword->kept | keyword->unfit) & view->mode) != 0 ||
-                      keyword->value == TCALL_STRICT_CLOSED_;
-        if (listed && tcall_text_is_(key, keyword->name))
-            return keyword;
-    }
-    return NULL;
-}
-
-/* Returns whether a string is the name, or an array has it. Names may be
- * escaped in one place and not in the other. */
-static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
-{
-    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
-            return true;
-    return false;
-}
-
-/* Returns whether the schema's type allows this one. */
-static bool tcall_strict_type_(const char *schema, const char *word)
-{
-    return tcall_strict_has_(tcall_text_get_(schema, "type"),
-                             tcall_text_bytes_in_(tcall_str_of(word)));
-}
-
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything? */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
-/* Puts a bracket on the stack; returns the next byte to look at. */
-static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
-                                      const char *from, const char *back,
-                                      uint8_t value, bool nullable)
-{
-    uint8_t depth = walk->depth++;
-    walk->open[depth].from = from;
-    walk->open[depth].back = back;
-    walk->open[depth].value = value;
-    walk->open[depth].nullable = nullable;
-    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
-    return from + 1;
-}
-
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
-                                      uint8_t value, bool nullable)
-{
-    tcall_view_ *view = walk->view;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
-    }
-    tcall_write_open(view->out, *p);
-    return tcall_strict_push_(walk, p, NULL, value, nullable);
-}
-
-/* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
-                                      const char *properties)
-{
-    const char *name = tcall_text_first_(properties);
-    TCALL_PUT_(walk->view->out, "\"required\":[");
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(walk, name);
-    TCALL_SAY(walk->view->out, "]");
-}
-
-/* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
-                                       const char *schema)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
-        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
-    if (!properties || follows)
-        return;
-    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
-    if (walk->view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(walk, properties);
-}
-
-/* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_view_ *view)
-{
-    /* Anthropic counts them for the whole request. */
-    view->optional++;
-    if (view->mode != TCALL_STRICT_OPENAI)
-        return false;
-    TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return true;
-}
-
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = --walk->depth;
-    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (walk->open[top].back)
-        return walk->open[top].back;
-    if (schema)
-        tcall_strict_close_schema_(walk, walk->open[top].from);
-    tcall_write_close(walk->view->out, *p);
-    if (walk->open[top].nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
-{
-    const char *known =
-        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
-        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
-}
-
-/* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
-                                       const tcall_strict_keyword_ *keyword,
-                                       const char *value)
-{
-    tcall_write_key(walk->view->out,
-                    keyword->written_as ? keyword->written_as : keyword->name);
-    switch (keyword->value) {
-    /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
-    case TCALL_STRICT_SCHEMA_:
-    case TCALL_STRICT_MAP_:
-    case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(walk, value, keyword->value, false);
-    case TCALL_STRICT_CONST_:
-        TCALL_SAY(walk->view->out, "[");
-        value = tcall_strict_copy_(walk, value);
-        TCALL_SAY(walk->view->out, "]");
-        return value;
-    default: return tcall_strict_copy_(walk, value);
-    }
-}
-
-/* Returns the schema in the same text that a $ref names, or NULL. One that is
- * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *at = walk->open[0].from, *p = ref + 2;
-    char name[TCALL_NAME_MAX_];
-    uint8_t i;
-    if (ref[0] != '"' || ref[1] != '#')
-        return NULL;
-    while (at && *p == '/') {
-        bool object = *at == '{';
-        int len;
-        p++;
-        len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
-            at = tcall_text_value_(at);
-    }
-    if (!at || *p != '"' || *at != '{')
-        return NULL;
-    for (i = 0; i < walk->depth; i++)
-        if (walk->open[i].from == at)
-            return NULL;
-    return at;
-}
-
-/* Ollama knows no $ref: the members of what it names are written in its place.
- * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *target = tcall_strict_target_(walk, ref);
-    const char *next = tcall_text_skip_(ref);
-    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
-        walk->refs == TCALL_STRICT_REFS_)
-        return next;
-    walk->refs++;
-    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
-}
-
-/* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
-{
-    int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
-            return true;
-    return false;
-}
-
-/* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
-                                        const char *key, const char *value)
-{
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    uint8_t mode = walk->view->mode;
-    bool doubled;
-    if (keyword && keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(walk, value);
-    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
-    walk->view->unfit |=
-        doubled || keyword->unfit & mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
-    return doubled || !(keyword->kept & mode) ||
-                   !tcall_strict_takes_(mode, keyword->value, value)
-               ? tcall_text_skip_(value)
-               : tcall_strict_value_(walk, keyword, value);
-}
-
-/* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = (uint8_t)(walk->depth - 1);
-    bool nullable = false;
-    if (walk->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
-        tcall_write_char_(walk->view->out, ':');
-        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_has_(
-                       tcall_text_get_(walk->open[top - 1].from, "required"),
-                       tcall_text_bytes_of_(p)) &&
-                   tcall_strict_optional_(walk->view);
-        p = tcall_text_value_(p);
-    }
-    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
-}
-
-/* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
-                                               const char *schema)
-{
-    tcall_strict_walk_ walk;
-    const char *p;
-    memset(&walk, 0, sizeof walk);
-    walk.view = view;
-    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
-    while (walk.depth) {
-        p = tcall_text_next_(p);
-        if (!*p)
-            return; /* a text that nobody checked ends too early */
-        if (tcall_text_closes_(p))
-            p = tcall_strict_close_(&walk, p);
-        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
-        else
-            p = tcall_strict_schema_(&walk, p);
-    }
-}
-
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_strict_plain_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape, as the mode wants
- * it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
-{
-    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
-    tcall_view_ view = {out, mode, false, 0, 0};
-    if (shape)
-        tcall_view_shape_(&view, shape);
-    else if (mode)
-        tcall_strict_text_(&view, tcall_tool_schema_(tool));
-    else
-        tcall_strict_plain_(out, tcall_tool_schema_(tool));
-    return view;
-}
-
-/* Returns whether the schema is that of an object, and not one of several. */
-static bool tcall_strict_object_(const tcall_tool *tool)
-{
-    const char *schema = tcall_tool_schema_(tool);
-    return (tool->shape && !tool->provider_schema.text) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "anyOf") &&
-            !tcall_text_get_(schema, "oneOf") &&
-            !tcall_text_get_(schema, "allOf"));
-}
-
-/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || !tcall_strict_object_(tool) ||
-        needs.optional > budget->optional || needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
-}
-
-/* ==========================================================================
  * >>provider
  *
  * A request is written by plain calls of the JSON writer. What formats share
@@ -21833,15 +20769,42 @@ TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
         tcall_write_limit_(out, key, value);
 }
 
+/* Begins the body. A format with a path of its own for streams says there which
+ * model it is and whether it streams. */
+TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    if (!provider->stream_path)
+        tcall_write_member_(out, "model", request->model);
+}
+
 /* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
+                                        tcall_writer *out,
                                         const tcall_chat_request *request)
 {
     const char *open = request->extra ? tcall_text_space_(request->extra) : "";
     tcall_str members = tcall_text_verbatim_(open);
+    if (!provider->stream_path)
+        tcall_write_flag_(out, "stream", request->stream);
     if (*open && *tcall_text_space_(open + 1) != '}')
         tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
     return tcall_write_close(out, '}');
+}
+
+/* Begins an object of settings, where there are any and the user does not give
+ * his own. Returns whether it has to be written, and then closed. */
+TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const char *key, bool any)
+{
+    if (!any || tcall_is_extra_(request, key))
+        return false;
+    tcall_write_key(out, key);
+    tcall_write_open(out, '{');
+    return true;
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -21857,6 +20820,13 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 
 /* ---- names and ids that every receiver takes ---- */
 
+/* Is it a letter or a digit? */
+static bool tcall_is_letter_or_digit_(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+}
+
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
@@ -21865,10 +20835,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     char legal[64] = "_";
     size_t i;
     for (i = 0; i < name.len && i < sizeof legal; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+        const char c = name.ptr[i];
+        const bool first = c >= 'A'; /* and no digit */
+        legal[i] =
+            (tcall_is_letter_or_digit_(c) && (i || first)) || (c == '-' && i)
+                ? c
+                : '_';
     }
     tcall_write_bytes(out, legal, i ? i : 1);
 }
@@ -21881,13 +20853,9 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
+        const char c = id.ptr[i];
+        const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
+        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -21910,46 +20878,36 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between %<s and %> is left out where %s is empty. */
+ * What stands between %<s and %> is left out where %s is empty. The forms of
+ * the kinds of items come first, then these. */
 enum {
-    TCALL_FORM_CALL_,
-    TCALL_FORM_RESULT_,
-    TCALL_FORM_TEXT_,
-    TCALL_FORM_USER_,
-    TCALL_FORM_REASONING_, /* "": items that are never written */
-    TCALL_FORM_FAILURE_,   /* a result that is an error */
-    TCALL_FORM_DATA_,      /* a reasoning that is no words */
-    TCALL_FORM_IMAGE_,
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_, /* a reasoning that is no words */
     /* In a format of messages: an image and a text that join one that image
      * began, which is not closed then; "": each is a message. */
     TCALL_FORM_NEXT_IMAGE_,
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; the frequent ones come first. */
+/* The forms of a format; "": items that are never written. */
 #define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
                      data, next_image, next_user)                             \
     static const char me[] =                                                  \
-        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
-             "\0" data "\0" image "\0" next_image "\0" next_user;
-
-static unsigned tcall_form_kind_(const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
-    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
-    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
-    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
-    case TCALL_ITEM_RESULT:
-        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
-    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
-    }
-}
+        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+             "\0" failure "\0" data "\0" next_image "\0" next_user;
 
 /* Returns the form that an item is written in, or NULL. */
 static const char *tcall_form_of_(const char *forms, const tcall_item *item)
 {
-    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    unsigned row = item->kind;
+    const char *form;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->raw)
+        row = TCALL_FORM_DATA_;
+    form = tcall_nth_(forms, row);
     return *form ? form : NULL;
 }
 
@@ -22083,7 +21041,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
 }
 
 /* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
+ * order counts the first gives all but the results, and the next two nothing.
+ */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -22101,7 +21060,6 @@ typedef struct tcall_history_ {
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     uint8_t pass;
-    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
     bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
@@ -22182,25 +21140,19 @@ static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    uint8_t pass = TCALL_PASS_REASONING_;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (item->kind == TCALL_ITEM_TEXT && !ordered)
-        history->passes |= 1u << TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->passes |= 1u << TCALL_PASS_RESULTS_ |
-                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
-    if (ordered && history->pass < TCALL_PASS_RESULTS_)
-        return item->kind != TCALL_ITEM_REASONING || own;
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
+    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
+        return true;
+    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
+        if (history->after_call)
+            pass = TCALL_PASS_CALLS_;
+        if (item->kind == TCALL_ITEM_TEXT)
+            pass = TCALL_PASS_TEXT_;
+    }
+    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
+                                     tcall_history_owns_(history, item));
 }
 
 /* What stands for an image that is gone. */
@@ -22225,16 +21177,14 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->passes >> (history->pass + 1)) {
-            do
-                history->pass++;
-            while (!(history->passes >> history->pass & 1));
+        if (history->at != history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
-        history->passes = 0;
         history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
@@ -22251,15 +21201,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list: there are no messages with parts. */
+/* Writes items as a flat list, which begins so: there are no messages with
+ * parts. */
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     tcall_item item;
     uint8_t state = 0;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &state);
     while (tcall_history_next_(&history, out, &item)) {
         if (tcall_history_turns_(&history, &item))
@@ -22267,20 +21219,23 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
     }
+    tcall_write_text(out, "]");
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. */
+ * message, where that may hold more. How the list begins, a message of the
+ * model, and one of the user, are the first forms. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms, const char *roles)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
@@ -22293,13 +21248,12 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
+            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (last)
-        tcall_write_text(out, "]}");
+    tcall_write_text(out, last ? "]}]" : "]");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -22314,110 +21268,87 @@ enum {
     TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
+/* What leads from each of the first three to the next, and ends the third; the
+ * same where the content is a list of parts. */
+static const char tcall_message_steps_[] =
+    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
+static const char tcall_message_parts_[] =
+    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
+
 typedef struct tcall_message_ {
     tcall_writer *out;
+    const char *steps;
     uint8_t written; /* TCALL_MESSAGE_..._ */
-    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
-
-/* Begins the text of a message. */
-static void tcall_message_text_(tcall_message_ *message)
-{
-    tcall_write_form_(message->out,
-                      message->parts ? "{\"type\":\"text\",\"text\":\""
-                                     : "\"content\":\"",
-                      NULL);
-}
-
-static void tcall_message_text_end_(tcall_message_ *message)
-{
-    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
-}
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
-    if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
-        message->written = TCALL_MESSAGE_OPEN_;
-        message->parts = false;
-    }
-    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_message_text_(message);
-        message->written = TCALL_MESSAGE_TEXT_;
-    }
-    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
-        message->written = TCALL_MESSAGE_CALLS_;
-    }
+    if (message->written == TCALL_MESSAGE_NONE_ && to)
+        tcall_write_comma_(message->out);
+    while (message->written < to)
+        tcall_write_text(message->out,
+                         tcall_nth_(message->steps, message->written++));
 }
 
 static void tcall_message_end_(tcall_message_ *message)
 {
-    if (message->written == TCALL_MESSAGE_NONE_)
-        return;
-    if (message->written >= TCALL_MESSAGE_CALLS_) {
-        tcall_write_text(message->out, "]");
-    } else {
+    if (message->written == TCALL_MESSAGE_OPEN_)
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_message_text_end_(message);
-    }
-    tcall_write_text(message->out, "}");
+    if (message->written)
+        tcall_write_text(message->out,
+                         message->written == TCALL_MESSAGE_TEXT_
+                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
+                             : "]}");
     message->written = TCALL_MESSAGE_NONE_;
+    message->steps = tcall_message_steps_;
 }
 
-/* What servers add to this format: see >>servers. */
-typedef struct tcall_server_ {
-    /* Writes reasoning that is no words as a member of a message. */
-    void (*details)(tcall_writer *out, tcall_str pieces);
-} tcall_server_;
+/* Writes reasoning that is no words as a member of a message: see >>servers. */
+typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
 
 /* Writes a reasoning, which led to the message: before its text and calls. A
  * further one after them cannot be said here. */
 static void tcall_message_reasoning_(tcall_message_ *message,
                                      const tcall_item *reasoning,
-                                     const char *member,
-                                     const tcall_server_ *server)
+                                     const char *member, tcall_write_data_ data)
 {
     tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
         return;
     tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw) {
-        server->details(out, reasoning->text);
+        data(out, reasoning->text);
     } else if (member) {
-        tcall_write_key(out, member);
-        tcall_write_str(out, reasoning->text);
+        tcall_write_pair_(out, member, reasoning->text);
     } else {
-        if (!message->parts)
+        if (message->steps == tcall_message_steps_)
             tcall_write_form_(out, "\"content\":[", NULL);
+        message->steps = tcall_message_parts_;
         tcall_write_form_(
             out,
             "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
-        message->parts = true;
     }
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const char *forms)
 {
-    tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(out, item->text);
+        tcall_write_inside_(message->out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    if (message->written == TCALL_MESSAGE_SHOWN_)
+    else
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(out, form, item);
+    tcall_write_form_(message->out, form, item);
     if (item->kind == TCALL_ITEM_IMAGE &&
         *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
@@ -22428,16 +21359,16 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said.
- * server may be NULL. */
+/* Writes the system message, and then one message for what each side said. data
+ * may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
                                          const char *forms,
-                                         const tcall_server_ *server)
+                                         tcall_write_data_ data)
 {
     tcall_history_ history;
-    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
+    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
     tcall_item item;
     uint8_t after_result = false;
     tcall_write_form_(out, "\"messages\":[", NULL);
@@ -22459,7 +21390,7 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, server);
+            tcall_message_reasoning_(&message, &item, provider->member, data);
         else
             tcall_message_item_(&message, &item, forms);
     }
@@ -22469,64 +21400,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
 
 /* ---- tools ---- */
 
-/* The tools of a request, one after the other. */
-typedef struct tcall_sent_tools_ {
-    const tcall_provider *provider;
-    const tcall_chat_request *request;
-    const tcall_tool *tool; /* NULL: no more */
-    size_t next;
-    tcall_strict_budget_ budget;
-} tcall_sent_tools_;
-
-/* A server that does not obey gets only the tool that must be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
+/* Is this one of the tools of the request? A server that does not obey gets
+ * only the tool that must be called. */
+static bool tcall_is_sent_(const tcall_provider *provider,
+                           const tcall_chat_request *request, size_t index)
 {
-    const tcall_chat_request *request = tools->request;
-    const unsigned quirks = tools->provider->quirks;
+    const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    return request->choice != TCALL_CHOICE_ONE ||
-           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+    return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
            strcmp(tool->name, request->choice_name) == 0;
-}
-
-static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
-{
-    const tcall_chat_request *request = tools->request;
-    size_t index;
-    tools->tool = NULL;
-    while (tools->next < request->tool_count && !tools->tool) {
-        index = tools->next++;
-        if (tcall_is_sent_(tools, index))
-            tools->tool = &request->tools[index];
-    }
-}
-
-static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
-                                              const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools;
-    memset(&tools, 0, sizeof tools);
-    tools.provider = provider;
-    tools.request = request;
-    tools.budget = tcall_strict_budget_of_(provider->strict);
-    tcall_sent_tools_next_(&tools);
-    return tools;
-}
-
-/* Is the tool at hand to be written? Not where it went out before the sink
- * refused more; what it takes of the budget counts nevertheless. */
-static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
-{
-    if (tcall_write_part_(out))
-        return true;
-    if (out->error)
-        tools->next = (size_t)-1; /* this was the last one */
-    else
-        tcall_strict_spend_(tools->tool, &tools->budget);
-    return false;
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -22570,80 +21455,129 @@ enum {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void
-tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              const tcall_chat_request *request,
+                                              const tcall_tool *tool,
+                                              tcall_strict_budget_ *budget,
+                                              const char *form)
 {
-    const tcall_tool *tool = tools->tool;
     bool strict;
     tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_description_(out, tool->description, request->variables);
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, &tools->budget);
+    strict = tcall_strict_write_(out, tool, budget);
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
-/* Writes the tools of a request. Returns false if there are none. */
+/* Writes the tools of a request. Returns false if there are none. One that went
+ * out before the sink refused more is not written again; what it takes of the
+ * budget counts nevertheless. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *form)
 {
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
+    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
+    bool any = false;
+    size_t i;
+    for (i = 0; i < request->tool_count; i++) {
+        const tcall_tool *tool = &request->tools[i];
+        if (!tcall_is_sent_(provider, request, i))
             continue;
-        tcall_write_tool_(out, &tools, form);
-        tcall_write_part_end_(out);
+        if (!any)
+            tcall_write_form_(out, form, NULL);
+        any = true;
+        if (tcall_write_part_(out)) {
+            tcall_write_tool_(out, request, tool, &budget, form);
+            tcall_write_part_end_(out);
+        } else if (out->error) {
+            break; /* this was the last one */
+        } else {
+            tcall_strict_spend_(tool, &budget);
+        }
     }
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return true;
+    if (any)
+        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
+    return any;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
     "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
-/* Writes the choice among the tools: a word, or the form that names the one
- * that must be called. */
-static void tcall_write_word_choice_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     const char *named)
-{
-    const unsigned quirks = provider->quirks;
-    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    if (request->choice == TCALL_CHOICE_ONE &&
-        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
-        tcall_write_named_(out, named, request->choice_name);
-    else
-        tcall_write_member_(out, "tool_choice",
-                            request->choice == TCALL_CHOICE_NONE ? "none"
-                                                                 : required);
-}
+/* How a format writes the choice among its tools: forms by tcall_choice, and
+ * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
+ * the tool that must be called. */
+enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
+#define TCALL_OPENAI_CHOICES_(named)                                   \
+    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
+    "\0\"tool_choice\":\"any\""
 
-/* Likewise, and says whether an answer may hold more than one call. */
+/* Writes the choice, as far as the server obeys, and whether an answer may hold
+ * more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
                                        const tcall_chat_request *request,
-                                       const char *named)
+                                       const char *forms)
 {
-    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
-    tcall_write_word_choice_(provider, out, request, named);
-    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
-        (request->no_parallel && can))
+    const unsigned quirks = provider->quirks;
+    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
+    unsigned choice = request->choice;
+    if (quirks & TCALL_QUIRK_NO_CHOICE ||
+        (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
+        choice = TCALL_CHOICE_AUTO;
+    if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
+        choice = TCALL_CHOICE_REQUIRED;
+    if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
+        choice = TCALL_CHOICE_ANY_;
+    if (*tcall_nth_(forms, choice))
+        tcall_write_named_(out, tcall_nth_(forms, choice),
+                           request->choice_name);
+    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
+
+/* ---- facts ---- */
+
+/* Makes the row of a provider, whose answers are in the format named. All texts
+ * are literals, in one array that goes with the row; "" stands for NULL where
+ * the row may have that. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+                        prefix, version, is, reasoning, member, strict,        \
+                        quirks, turns)                                         \
+    struct tcall_##name##_texts_ {                                             \
+        char name_[sizeof #name], url_[sizeof url], path_[sizeof path];        \
+        char stream_[sizeof stream_path], header_[sizeof header];              \
+        char prefix_[sizeof prefix], version_[sizeof version], is_[sizeof is]; \
+        char member_[sizeof member];                                           \
+    };                                                                         \
+    static const struct tcall_##name##_texts_ tcall_##name##_texts_ = {        \
+        #name, url, path, stream_path, header, prefix, version, is, member};   \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                          \
+        tcall_##name##_texts_.name_,                                           \
+        tcall_##name##_texts_.url_,                                            \
+        tcall_##name##_texts_.path_,                                           \
+        TCALL_GIVEN_(stream_path, tcall_##name##_texts_.stream_),              \
+        tcall_##name##_texts_.header_,                                         \
+        tcall_##name##_texts_.prefix_,                                         \
+        {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
+         TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
+        write,                                                                 \
+        &tcall_##format##_answer_,                                             \
+        tcall_##format##_stops_,                                               \
+        tcall_##format##_types_,                                               \
+        reasoning,                                                             \
+        strict,                                                                \
+        quirks,                                                                \
+        TCALL_GIVEN_(member, tcall_##name##_texts_.member_),                   \
+        turns};
+#define TCALL_GIVEN_(literal, text) (sizeof literal > 1 ? (text) : NULL)
 
 /* ==========================================================================
  * >>answer
@@ -22654,39 +21588,26 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* What providers write about their errors, in code, type or message: a word, or
  * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. */
-static const char tcall_words_context_[] =
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
     "context l|context window|context size|prompt is too long|"
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens";
-/* These come as too many requests, but waiting does not help. */
-static const char tcall_words_quota_[] =
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low";
-static const char tcall_words_auth_[] = "api key|authenticat|permission";
-static const char tcall_words_not_found_[] = "not_found|model identifier";
-static const char tcall_words_overload_[] = "overloaded|unavailable";
-static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
-static const char tcall_words_refused_[] =
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
     "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
-static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
 
-/* The first row that occurs counts. */
-static const struct {
-    const char *words;
-    int error;
-} tcall_answer_errors_[] = {
-    {tcall_words_quota_, TCALL_E_QUOTA},
-    {tcall_words_context_, TCALL_E_CONTEXT},
-    {tcall_words_auth_, TCALL_E_AUTH},
-    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
-    {tcall_words_overload_, TCALL_E_OVERLOAD},
-    {tcall_words_rate_, TCALL_E_RATE},
-    {tcall_words_refused_, TCALL_E_REFUSED},
-    {tcall_words_request_, TCALL_E_REQUEST},
-};
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Statuses that leave no doubt. */
 static const struct {
@@ -22723,7 +21644,7 @@ static bool tcall_contains_words_(const char *text, const char *words)
 
 /* Returns a number of up to nine digits, or -1 if the text has a sign or a
  * fraction or is no number. */
-TCALL_SHARED_ long tcall_digits_(const char *text)
+static long tcall_digits_(const char *text)
 {
     const char *from = text;
     long number = 0;
@@ -22734,7 +21655,7 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
 
 /* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
  * for anything else. */
-TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+static long tcall_delay_ms_(const char *text)
 {
     const long most = 0x7FFFFFFF;
     long value = 0, unit = 1000; /* of a second; less after the point */
@@ -22753,7 +21674,7 @@ TCALL_SHARED_ long tcall_delay_ms_(const char *text)
 }
 
 /* Returns how many bytes of the text are whole characters. */
-TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
     bool cut = last < text.len && text.ptr[last] & 0x80 &&
@@ -22762,7 +21683,7 @@ TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
 }
 
 /* Appends to a text that is cut rather than refused. */
-TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 {
     size_t len = strlen(text), room = cap - 1 - len;
     piece.len = piece.len < room ? piece.len : room;
@@ -22770,8 +21691,7 @@ TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 }
 
 /* Keeps the provider's own word for why it stopped, or for its error. */
-TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
-                                           const char *word)
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
 {
     answer->stop_text[0] = 0;
     tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
@@ -22780,8 +21700,8 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 
 /* A further reason to stop. The first one counts, unless this one says that the
  * answer was cut off, or is not done for us where the provider is done. */
-TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                                      const char *word)
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
@@ -22794,8 +21714,8 @@ TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
 
 /* A further word for an error. The code is kept rather than the type, unless it
  * is a number. */
-TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                            const char *word)
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
 {
     const char known = answer->stop_text[0];
     if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
@@ -22803,7 +21723,7 @@ TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
 }
 
 /* An answer without text and calls may be an error. */
-TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+static void tcall_answer_check_empty_(tcall_answer *answer)
 {
     if (answer->stop == TCALL_STOP_CONTENT_FILTER)
         answer->error = TCALL_E_REFUSED;
@@ -22827,13 +21747,13 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
-        if (tcall_contains_words_(answer->stop_text,
-                                  tcall_answer_errors_[i].words) ||
-            tcall_contains_words_(answer->message,
-                                  tcall_answer_errors_[i].words))
-            return tcall_answer_errors_[i].error;
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
     return TCALL_OK;
 }
 
@@ -22861,679 +21781,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
-/* ==========================================================================
- * >>text_calls
- *
- * The text is walked over once. Where a call may begin, the forms of the family
- * are tried, one after the other. What each family writes are facts from the
- * parsers of llama.cpp: common/chat-parser.cpp and common/parsers/.
- */
-
-/* How often a text may look like a call and be none: each time may cost a look
- * at all that follows. */
-enum { TCALL_SPOKEN_TRIES_ = 32 };
-
-typedef struct tcall_spoken_reader_ {
-    tcall_reader *reader;
-    const tcall_text_form *form;
-    const char *start, *at, *end; /* the text; what is tried begins at at */
-    int error;                    /* there is no room */
-    bool cut;                     /* the text ended within a call */
-    int tries;
-    size_t last; /* the call that was added last */
-} tcall_spoken_reader_;
-
-/* ---- texts of forms ---- */
-
-/* Returns the end of what is like the pattern at this place, or NULL. */
-static const char *tcall_spoken_match_(const char *at, const char *end,
-                                       const char *pattern)
-{
-    for (; *pattern; pattern++) {
-        if (*pattern == ' ') {
-            while (at < end && tcall_is_space_(*at))
-                at++;
-        } else if (*pattern == '*') {
-            size_t len = strlen(++pattern);
-            for (;; at++) {
-                if ((size_t)(end - at) < len || *at == '\n')
-                    return NULL;
-                if (memcmp(at, pattern, len) == 0)
-                    return at + len;
-            }
-        } else if (*pattern == '$') {
-            return at == end ? at : NULL;
-        } else if (at == end || *at++ != *pattern) {
-            return NULL;
-        }
-    }
-    return at;
-}
-
-/* Returns where something like the pattern begins, or the end. */
-static const char *tcall_spoken_find_(const char *at, const char *end,
-                                      const char *pattern)
-{
-    while (at < end && !tcall_spoken_match_(at, end, pattern))
-        at++;
-    return at;
-}
-
-/* Moves on if something like the pattern follows. */
-static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
-{
-    const char *to = tcall_spoken_match_(text->at, text->end, pattern);
-    text->at = to ? to : text->at;
-    return to != NULL;
-}
-
-static bool tcall_spoken_skip_end_(tcall_spoken_reader_ *text)
-{
-    const char *pattern = text->form->end;
-    bool optional = *pattern == '?';
-    return tcall_spoken_skip_(text, pattern + optional) || optional;
-}
-
-/* Skips what is in set. */
-static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
-{
-    while (text->at < text->end && *text->at && strchr(set, *text->at))
-        text->at++;
-}
-
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
-static const char *tcall_spoken_value_end_(const char *at, const char *end,
-                                           const char *stops)
-{
-    int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
-            return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
-            return at + 1;
-    }
-    return NULL;
-}
-
-/* ---- calls ---- */
-
-/* Adds a call to the end of the chat, which makes an id up, if there is a tool
- * of this name. Returns whether there is one. */
-static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    tcall_reader *reader = text->reader;
-    if (item->name.len && reader->knows &&
-        !reader->knows(reader->user, item->name))
-        return false;
-    item->kind = TCALL_ITEM_CALL;
-    text->last = reader->chat->block->low;
-    if (text->error == TCALL_OK)
-        text->error = tcall_chat_add(reader->chat, item);
-    reader->answer.calls += text->error == TCALL_OK;
-    return true;
-}
-
-/* Finds the name and the arguments of a call that is one object, or in one of
- * its members, "function". Returns false if it has two of either: which is
- * meant? */
-static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
-                                tcall_json *args)
-{
-    static const char *const names[] = {"name",      "function",  "tool",
-                                        "tool_name", "arguments", "parameters",
-                                        "args"};
-    tcall_json inner, v;
-    bool clear = true;
-    for (; object.at; object = inner) {
-        inner = tcall_json_none_();
-        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_str key = tcall_json_key(v);
-            tcall_json *part;
-            size_t i = 0;
-            while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_str_eq(key, tcall_str_of(names[i])))
-                i++;
-            part = i < 4 ? name : args;
-            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
-                part = &inner;
-            if (i < TCALL_ARRAY_LEN(names)) {
-                clear = clear && !part->at;
-                *part = v;
-            }
-        }
-    }
-    return clear;
-}
-
-/* Returns the name in an object that is not whole, as far as that is known. */
-static tcall_str tcall_spoken_name_(const char *object)
-{
-    const char *at = strstr(object, "\"name\":\""), *end;
-    end = at ? strchr(at += 8, '"') : NULL;
-    return tcall_slice_(at, end ? (size_t)(end - at) : 0);
-}
-
-/* Reads a call that is written as one object. What it is read to is needed only
- * until the call is added. */
-TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
-                                                 tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
-    tcall_json name = tcall_json_none_(), args = name;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    tcall_str kept;
-    uint32_t fixes;
-    bool known;
-    int error;
-    memset(&desc, 0, sizeof desc);
-    desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
-    machine.text[machine.len] = '\0';
-    if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
-        text->error = TCALL_E_MEMORY;
-        return false;
-    }
-    if (error) {
-        item->name = tcall_spoken_name_(kept.ptr);
-    } else if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name,
-                                    &args)) {
-        error = TCALL_E_DUPLICATE;
-    }
-    if (name.at)
-        item->name = tcall_json_str(name);
-    item->error = item->error ? item->error : error;
-    if (!error)
-        item->text = tcall_json_type(args) == TCALL_STRING
-                         ? tcall_json_str(args)
-                     : args.at ? tcall_text_verbatim_(args.at)
-                               : tcall_slice_(NULL, 0);
-    known = tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
-    return known;
-}
-
-/* The text ends within the call. Returns false for who is to say so. */
-static bool tcall_spoken_cut_(tcall_spoken_reader_ *text)
-{
-    text->at = text->end;
-    text->cut = true;
-    return false;
-}
-
-static size_t tcall_spoken_name_len_(const tcall_spoken_reader_ *text)
-{
-    const char *at = text->at;
-    while (at < text->end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
-                              tcall_is_digit_(*at) || *at == '_' || *at == '-'))
-        at++;
-    return (size_t)(at - text->at);
-}
-
-/* Writes the value up to an offset: Python's as it stands, other text as a
- * string, without the line breaks at both ends. */
-static void tcall_spoken_value_(tcall_spoken_reader_ *text, tcall_writer *out,
-                                const char *to)
-{
-    const char *from = text->at, *end = to;
-    if (!*text->form->key) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-    } else {
-        from += from < end && *from == '\n';
-        end -= from < end && end[-1] == '\n';
-        tcall_write_str(out, tcall_slice_(from, (size_t)(end - from)));
-    }
-    text->at = to;
-}
-
-/* Writes arguments that are no object as one. Returns whether they are whole;
- * else they are cut, or not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
-{
-    const tcall_text_form *form = text->form;
-    bool python = !*form->key;
-    const char *comma = "", *to;
-    tcall_write_text(out, "{");
-    for (;;) {
-        tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
-        if (text->at == text->end)
-            return tcall_spoken_cut_(text);
-        if (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key))
-            break;
-        to = text->at + tcall_spoken_name_len_(text);
-        if (!python)
-            to = tcall_spoken_find_(text->at, text->end, form->key_end);
-        tcall_write_text(out, comma);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
-        comma = ",";
-        text->at = to;
-        if (to == text->end)
-            return tcall_spoken_cut_(text);
-        if (!tcall_spoken_skip_(text, form->key_end))
-            return false;
-        to = python ? tcall_spoken_value_end_(text->at, text->end, ",)")
-                    : tcall_spoken_find_(text->at, text->end, form->value_end);
-        if (!to || to == text->end)
-            return tcall_spoken_cut_(text);
-        tcall_spoken_value_(text, out, to);
-        if (!python)
-            tcall_spoken_skip_(text, form->value_end);
-    }
-    text->at += python;
-    tcall_write_text(out, "}");
-    return true;
-}
-
-/* Reads such arguments: once to count, once to write. Returns false where they
- * are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    size_t high = block->high, len;
-    const char *from = text->at;
-    tcall_writer out;
-    char *memory;
-    tcall_writer_init(&out, NULL, 0);
-    if (!tcall_spoken_members_(text, &out) && !text->cut)
-        return false;
-    len = out.len;
-    memory = (char *)tcall_block_take_(block, len);
-    if (memory) {
-        text->at = from;
-        tcall_writer_init(&out, memory, len);
-        tcall_spoken_members_(text, &out);
-    } else {
-        text->error = TCALL_E_MEMORY;
-    }
-    item->text = tcall_slice_(memory, memory ? len : 0);
-    item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
-    return true;
-}
-
-/* Takes the object that begins here as the text of a call; one that does not
- * end is cut where the call ends. */
-static void tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    const char *from = text->at, *pattern = text->form->end;
-    const char *to = tcall_spoken_value_end_(from, text->end, "");
-    if (!to) {
-        item->error = TCALL_E_CUT;
-        to = text->end;
-        pattern += *pattern == '?';
-        if (*pattern)
-            to = tcall_spoken_find_(from, text->end, pattern);
-        text->cut = to == text->end;
-    }
-    text->at = to;
-    item->text = tcall_slice_(from, (size_t)(to - from));
-}
-
-/* Reads a call that begins with its name. Returns false where it is none. */
-static bool tcall_spoken_named_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    const char *to;
-    item->name = tcall_slice_(text->at, tcall_spoken_name_len_(text));
-    text->at += item->name.len;
-    if (!item->name.len || !tcall_spoken_skip_(text, text->form->name_end))
-        return false;
-    if (text->form->key)
-        return tcall_spoken_written_(text, item);
-    tcall_spoken_skip_set_(text, " \t\r\n");
-    to = text->at;
-    if (text->at == text->end) {
-        item->error = TCALL_E_CUT;
-        text->cut = true;
-    } else if (*to == '{') {
-        tcall_spoken_take_(text, item);
-    } else if (!*text->form->end || *text->form->end == '?') {
-        return false;
-    } else {
-        to = tcall_spoken_find_(to, text->end, text->form->end);
-        item->text = tcall_slice_(text->at, (size_t)(to - text->at));
-        item->error = item->text.len ? TCALL_E_BAD_VALUE : TCALL_OK;
-        text->at = to;
-    }
-    tcall_spoken_add_(text, item);
-    return true;
-}
-
-/* Reads a call that is an object. With escaped quotes it is part of another
- * text. */
-static bool tcall_spoken_whole_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    if (text->at == text->end || *text->at != '{' ||
-        tcall_spoken_match_(text->at, text->end, "{ \\"))
-        return false;
-    tcall_spoken_take_(text, item);
-    tcall_spoken_object_(text, item);
-    return true;
-}
-
-/* Whether the line goes on as a sentence does: then it speaks of a call. */
-static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
-{
-    const char *at = text->at;
-    while (at < text->end && (*at == ' ' || *at == '\t'))
-        at++;
-    return at < text->end && text->at[-1] != '\n' && *at &&
-           ((*at >= 'a' && *at <= 'z') || strchr(".,:!?)\"'`*\\}", *at));
-}
-
-/* Reads the calls of one marker. Returns false where they are none. */
-static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
-{
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, more;
-    if (!form->name_end)
-        tcall_spoken_skip_set_(text, " \t\r\n[");
-    do {
-        tcall_item item;
-        memset(&item, 0, sizeof item);
-        if (!(form->name_end ? tcall_spoken_named_(text, &item)
-                             : tcall_spoken_whole_(text, &item)))
-            return false;
-        more = !text->cut && (!form->name_end || python);
-        if (more)
-            tcall_spoken_skip_set_(text, " \t\r\n],;}");
-        more = more && text->at < text->end &&
-               (python ? tcall_spoken_name_len_(text) > 0 : *text->at == '{');
-    } while (more);
-    if (text->cut || tcall_spoken_skip_end_(text))
-        return text->cut || !tcall_spoken_goes_on_(text);
-    if (text->at < text->end)
-        return false;
-    text->cut = true;
-    tcall_head_at_(text->reader->chat, text->last)->error = (int8_t)TCALL_E_CUT;
-    return true;
-}
-
-/* Tries a form at this place. What is no call leaves nothing. */
-static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
-{
-    tcall_reader *reader = text->reader;
-    tcall_chat *chat = reader->chat;
-    size_t low = chat->block->low, last = text->last;
-    uint32_t made = chat->made;
-    int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
-    text->at = at;
-    text->cut = false;
-    tcall_spoken_skip_(text, text->form->scope);
-    if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
-        return false;
-    text->tries++;
-    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
-        return true;
-    text->cut = false;
-    text->last = last;
-    chat->block->low = low;
-    chat->made = made;
-    reader->answer.calls = calls;
-    return false;
-}
-
-/* ---- what only quotes a call ---- */
-
-/* Where in a text a place is. */
-typedef struct tcall_spoken_place_ {
-    tcall_syntax_ json; /* of JSON that began before it */
-    bool in_json, fence, code, quoted;
-} tcall_spoken_place_;
-
-/* Whether a quote opens just before this. */
-static bool tcall_spoken_in_quotes_(const char *start, const char *at)
-{
-    if (at == start)
-        return false;
-    return strchr("\"'`", at[-1]) ||
-           (at - start >= 3 && memcmp(at - 3, "\xE2\x80", 2) == 0 &&
-            (at[-1] == '\x9C' || at[-1] == '\x98'));
-}
-
-/* Goes on over the byte at a place. */
-static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
-                               const char *at, const char *end)
-{
-    bool begins = at == start || at[-1] == '\n';
-    bool mark = *at == '`' && (at == start || at[-1] != '`');
-    if (*at == '\n')
-        place->code = place->quoted = false;
-    else if (mark && tcall_spoken_match_(at, end, "```"))
-        place->fence = !place->fence;
-    else if (mark)
-        place->code = !place->code;
-    else if (begins && *at == '>')
-        place->quoted = true;
-    if (!place->in_json && (*at == '{' || *at == '[') &&
-        !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
-        place->in_json = true;
-    }
-    if (place->in_json) {
-        tcall_syntax_feed_(&place->json, at, 1);
-        place->in_json =
-            !place->json.error && place->json.state != TCALL_AT_DONE_;
-    }
-}
-
-/* Whether a call can begin at a place. */
-static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
-                                    const char *start, const char *at)
-{
-    if (place->fence || place->code || place->quoted ||
-        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
-         place->json.state <= TCALL_AT_HALF_))
-        return false;
-    return at == start ||
-           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
-}
-
-/* Makes calls of those that the text holds, and ends the text where they begin.
- * cut: nobody knows what followed the last one. */
-TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
-                                              tcall_reader *reader, bool cut)
-{
-    tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
-    tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL, *at;
-    tcall_spoken_place_ place;
-    tcall_spoken_reader_ text;
-    memset(&place, 0, sizeof place);
-    memset(&text, 0, sizeof text);
-    text.reader = reader;
-    text.end = all.ptr + all.len;
-    text.start = tcall_spoken_match_(all.ptr, text.end, " ");
-    for (at = text.start; at < text.end && !text.error && !text.cut;) {
-        bool found = false;
-        text.form = calls->forms;
-        if (text.tries < TCALL_SPOKEN_TRIES_ &&
-            tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
-                found = tcall_spoken_try_(&text, at);
-        if (found) {
-            first = first ? first : at;
-            at = text.at;
-            place.in_json = false;
-        } else {
-            tcall_spoken_pass_(&place, text.start, at, text.end);
-            at++;
-        }
-    }
-    if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
-        size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
-            tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
-        tcall_chat_shift_(chat, end, end - all.len + spoken);
-    }
-    return reader->answer.error = text.error;
-}
-
-/* ---- families ---- */
-
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
-#define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
-#define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
-
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
-
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
-
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
-
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
-
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
-
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
-
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
-
-#define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
-    TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
-                        ":*<|tool_call_argument_begin|>",       \
-                        "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
-
-/* Its bars are wide, and what looks like _ are blocks. */
-#define TCALL_SPOKEN_WIDE_(first, second) \
-    "<\xEF\xBD\x9Ctool"                   \
-    "\xE2\x96\x81" first second "\xEF\xBD\x9C>"
-#define TCALL_SPOKEN_DEEPSEEK_ROW_(begin, name_end, end)              \
-    TCALL_SPOKEN_NAMED_(TCALL_SPOKEN_WIDE_("calls", "\xE2\x96\x81"    \
-                                                    "begin") " ",     \
-                        TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81"     \
-                                                   "begin") begin,    \
-                        name_end,                                     \
-                        end TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81" \
-                                                       "end"))
-#define TCALL_SPOKEN_DEEPSEEK_                                           \
-    TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
-
-/* V3.2 */
-#define TCALL_SPOKEN_DSML_ \
-    "\xEF\xBD\x9C"         \
-    "DSML"                 \
-    "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
-
-#define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
-    TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
-
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
-                                               tcall_spoken_read_};
-
-TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
-TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
-TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
-TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
-TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
-
-/* ==========================================================================
- * >>answer: items
+/* ---- items ----
  *
  * The items of an answer lie at the end of the chat: its text, which grows in
  * place, the calls and reasonings that are known, and then, while a document
@@ -23558,6 +21806,12 @@ static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
     return tcall_head_at_(reader->chat, at);
 }
 
+/* What the current document brought first and is not merged yet. */
+static tcall_item_head_ *tcall_reader_pending_(const tcall_reader *reader)
+{
+    return tcall_reader_head_(reader, reader->place[TCALL_AT_PENDING_]);
+}
+
 static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
 {
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
@@ -23578,16 +21832,10 @@ static size_t tcall_reader_free_(const tcall_reader *reader)
 static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
                                 size_t by)
 {
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->echoed >= first && reader->echoed <= last)
-        reader->echoed += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
+    size_t *place = reader->place;
+    for (; place < reader->place + TCALL_PLACES_; place++)
+        if (*place >= first && *place <= last)
+            *place += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -23673,8 +21921,9 @@ static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
 
 static size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
+    return reader->said.has_text
+               ? tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                                   TCALL_PART_TEXT_)
                : 0;
 }
 
@@ -23690,7 +21939,8 @@ static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
 static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
 {
     return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+           tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_SIGNATURE_);
 }
 
 /* Gives the text of the answer its place: before everything else or, where
@@ -23698,19 +21948,21 @@ static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
 static void tcall_reader_begin_text_(tcall_reader *reader)
 {
     const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
+    const size_t place =
+        ordered ? reader->place[TCALL_AT_PENDING_] : reader->start;
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->has_text && !reader->text_ends &&
+    if (reader->said.has_text && !reader->said.text_ends &&
         !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        (!ordered ||
+         tcall_reader_next_(reader, reader->place[TCALL_AT_TEXT_]) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
     tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
     tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
+    reader->place[TCALL_AT_TEXT_] = place;
+    reader->said.has_text = true;
+    reader->said.text_ends = reader->said.parted = false;
 }
 
 /* Arguments that do not fit make their call fail, not the answer. */
@@ -23767,9 +22019,11 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 /* Drops the text of the current element, and so many bytes to come. */
 static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 {
-    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
+                                   TCALL_PART_TEXT_);
     reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
+                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -23784,8 +22038,8 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
     switch (field) {
@@ -23793,13 +22047,13 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
         return kept == TCALL_REASONING_SIGNATURES ||
                kept == TCALL_REASONING_DATA ||
                (kept == TCALL_REASONING_ELEMENTS &&
-                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
+                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
     case TCALL_FIELD_REASONING_DATA:
         return kept == TCALL_REASONING_DATA ||
                (kept == TCALL_REASONING_DETAILS && c == '[');
     default: break;
     }
-    return c == '"' && (!reader->words || reader->words == field) &&
+    return c == '"' && (!reader->said.words || reader->said.words == field) &&
            (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
 }
 
@@ -23809,12 +22063,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
                                    tcall_str piece)
 {
     if (part == TCALL_PART_TEXT_)
-        reader->words = (uint8_t)field;
+        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->element, piece.len);
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              piece.len);
     else
-        tcall_reader_append_(reader, reader->element, part, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
@@ -23826,14 +22082,16 @@ static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    if (!reader->has_text ||
+    if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
         tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
+    if (!reader->said.has_text)
         return;
-    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
+    tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_])->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_);
 }
 
 /* ---- merging ---- */
@@ -23858,16 +22116,18 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
  * where others are missing. */
 static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 {
-    size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
+                                   TCALL_PART_TEXT_);
     if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
         return;
-    tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
+                         TCALL_PART_TEXT_, 0);
     tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
         return !tcall_reasoning_is_free_(reader);
@@ -23878,55 +22138,59 @@ TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
+static void tcall_reasoning_end_text_(tcall_reader *reader)
 {
-    if (reader->type != TCALL_MEANS_TEXT ||
+    if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
         return;
-    if (reader->open)
-        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
-    reader->text_ends = reader->has_text;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
 }
 
 /* ---- elements as they came ---- */
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->whole && reader->repeats) &&
-           (!reader->type || reader->type == TCALL_MEANS_REASONING) &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
            reader->answer.error != TCALL_E_MEMORY;
 }
 
 /* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
+static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_raw_(reader, piece.len);
     else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
+                             TCALL_PART_TEXT_, piece);
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
     if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
+    if (reader->element.type == TCALL_MEANS_REASONING) {
         head->kind = TCALL_ITEM_REASONING;
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
+        head->index = reader->element.index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
+                                  reader->raw_missing);
     } else {
-        tcall_reader_remove_(reader, reader->raw);
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
     }
     reader->raw_missing = 0;
 }
@@ -23968,9 +22232,15 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
+/* Likewise of a known item. Text is of one only if that does not count. */
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
+    if (piece->kind == TCALL_ITEM_TEXT)
+        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
+                       known->index == piece->index
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
@@ -23983,10 +22253,11 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
  */
 static size_t tcall_reader_find_(const tcall_reader *reader)
 {
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    size_t at = reader->start, found = reader->place[TCALL_AT_PENDING_],
+           maybe = found;
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         tcall_match_ match;
         if (known->kind == TCALL_ITEM_TEXT)
@@ -23996,9 +22267,11 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
             found = at;
         /* Only the last call may be continued without its number or id. */
         if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+            maybe = match == TCALL_MATCH_MAYBE_
+                        ? at
+                        : reader->place[TCALL_AT_PENDING_];
     }
-    return found != reader->unmerged ? found : maybe;
+    return found != reader->place[TCALL_AT_PENDING_] ? found : maybe;
 }
 
 /* Moves id, name and signature of the first unmerged element to the item at
@@ -24007,47 +22280,43 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
 static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 {
     const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    const bool name_grows =
+        !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+        !tcall_same_part_(known, tcall_reader_pending_(reader),
+                          TCALL_PART_NAME_);
     int part;
     for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
         if (!tcall_reader_len_(reader, at, part) ||
             (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
+            tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                               part);
 }
 
-/* Is the text of the element to be moved to the call? */
+/* Is the text of the element to be moved to the call? What the server says in
+ * the end counts, but for nothing. */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    /* What the server says in the end counts, but for nothing. */
-    bool nothing =
-        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
-                                     tcall_str_of("{}")));
-    if (whole && nothing && !known->error && (!piece->error || old))
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    const bool had = tcall_head_len_(known, TCALL_PART_TEXT_) > 0;
+    const bool nothing =
+        !text.len || (had && tcall_str_eq(text, tcall_slice_("{}", 2)));
+    if (piece->flags & TCALL_FLAG_WHOLE_ && nothing && !known->error &&
+        (!piece->error || had))
         return false;
-    if (known->error || piece->error) {
-        known->error = known->error ? known->error : piece->error;
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
+    if (!known->error)
+        known->error = piece->error;
+    if (known->error)
+        tcall_reader_drop_arguments_(reader, at, text.len);
+    return !known->error;
 }
 
 /* Moves what the first unmerged element brings to the item at this place. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
+    const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
     if (known->kind == TCALL_ITEM_VOID_)
         return;
@@ -24057,7 +22326,7 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         tcall_reasoning_merge_(reader, at);
     else if (!tcall_reader_merges_text_(reader, at))
         return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -24066,7 +22335,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     if (!tcall_head_len_(known, TCALL_PART_TEXT_))
         known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
+    tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                       TCALL_PART_TEXT_);
 }
 
 /* ---- room ---- */
@@ -24082,8 +22352,8 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
     if (bytes > free + text)
         return false;
     if (bytes > free) {
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             text - (bytes - free));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, text - (bytes - free));
         reader->answer.text_cut = true;
     }
     return true;
@@ -24092,15 +22362,13 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
-    reader->chat->block->low = reader->unmerged = reader->element =
-        reader->raw = reader->start;
+    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
+        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
+            reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = false;
-    reader->complete = reader->stopped = reader->cut = false;
-    reader->finished = false;
-    reader->words = 0;
-    reader->text_ends = reader->parted = false;
+    reader->element.open = reader->keeping_raw = false;
+    reader->growing = reader->echoes = reader->doc.stopped = false;
+    memset(&reader->said, 0, sizeof reader->said);
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -24128,41 +22396,47 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+static void tcall_reader_echo_(tcall_reader *reader)
 {
     size_t at = reader->start;
     reader->echo = 0;
     reader->echoes = false;
-    if (reader->whole ||
-        (reader->open ? tcall_reader_next_(reader, reader->element)
-                      : reader->unmerged) != reader->chat->block->low ||
-        (reader->open && reader->element != reader->unmerged))
+    if (reader->doc.whole ||
+        (reader->element.open
+             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
+             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
+        (reader->element.open &&
+         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
         return;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
-            (reader->index && known->index != reader->index))
+            (reader->element.index && known->index != reader->element.index))
             continue;
-        reader->echoed = at;
+        reader->place[TCALL_AT_ECHOED_] = at;
         reader->echoes = true;
     }
 }
 
 /* They are others, or of another call: what came of them is kept. */
-TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
     tcall_str text;
     reader->echoes = false;
     if (!reader->echo)
         return;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     reader->echo);
         return;
     }
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                         TCALL_PART_TEXT_, text);
 }
 
 /* Is the next piece of them as it was? */
@@ -24171,8 +22445,9 @@ static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
     tcall_str text;
     if (!reader->echoes)
         return false;
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
         memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
         reader->echo += piece.len;
@@ -24186,7 +22461,7 @@ static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->unmerged < block->low)
+    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
         tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
@@ -24213,12 +22488,12 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->other)
+    if (reader->doc.other)
         return 0;
     reader->answer.has_text = true;
-    if (reader->text && reader->text_ends && !reader->parted)
+    if (reader->text && reader->said.text_ends && !reader->said.parted)
         reader->text(reader->user, tcall_slice_("\n\n", 2));
-    reader->parted = reader->text_ends;
+    reader->said.parted = reader->said.text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -24230,7 +22505,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     }
     if (room)
         tcall_reader_begin_text_(reader);
-    if (reader->has_text)
+    if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
     if (room >= piece.len)
@@ -24244,7 +22519,8 @@ static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
     if (piece.len)
-        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, piece);
 }
 
 /* The text of the element at *at, which may move, is text of the model. */
@@ -24257,7 +22533,8 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     text.len = tcall_reader_hear_(reader, text, text.len);
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -24265,14 +22542,20 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    switch (field) {
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
-    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
-    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
-    default: return TCALL_ITEM_CALL;
-    }
+    if (field == TCALL_FIELD_TEXT)
+        return TCALL_ITEM_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
+               ? TCALL_ITEM_REASONING
+               : TCALL_ITEM_CALL;
+}
+
+/* The part of an element that the field is of. */
+static int tcall_field_part_(int field)
+{
+    return field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                         : TCALL_PART_TEXT_;
 }
 
 /* Opens the current element as soon as there is something to keep of it. Some
@@ -24280,16 +22563,17 @@ static uint8_t tcall_field_kind_(int field)
 static bool tcall_reader_open_(tcall_reader *reader, int field)
 {
     uint8_t kind = tcall_field_kind_(field);
-    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
-        reader->open =
-            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
-    if (reader->open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (!reader->element.open && reader->answer.error != TCALL_E_MEMORY)
+        reader->element.open = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_ELEMENT_], TCALL_ITEM_CALL);
+    if (reader->element.open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
             head->flags |= TCALL_FLAG_RAW_;
     }
-    return reader->open;
+    return reader->element.open;
 }
 
 /* Keeps a piece of arguments, or of text that belongs to an element. */
@@ -24302,28 +22586,32 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->element);
+        tcall_reader_say_(reader, &reader->place[TCALL_AT_ELEMENT_]);
         tcall_reader_text_(reader, piece);
-    } else if (tcall_reader_head_(reader, reader->element)->error ||
+    } else if (tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])
+                   ->error ||
                !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     piece.len);
     } else {
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
-        reader->growing = tcall_reader_next_(reader, reader->element) ==
-                          reader->chat->block->low;
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, piece);
+        reader->growing =
+            tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]) ==
+            reader->chat->block->low;
     }
 }
 
 /* Adds a piece to arguments or text that grow at the end of the block. Returns
  * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 {
     tcall_block *block = reader->chat->block;
     tcall_item_head_ *head;
     if (!reader->growing ||
         tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     tcall_head_set_len_(head, TCALL_PART_TEXT_,
                         tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
     tcall_copy_(block->base + block->low, piece);
@@ -24332,9 +22620,9 @@ TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
-                                      tcall_str piece)
+static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
 {
+    const int part = tcall_field_part_(field);
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
@@ -24348,28 +22636,32 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->element, part, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
 }
 
 /* ---- merging elements ---- */
 
 /* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
+static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    switch (reader->event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    if (event == TCALL_MEANS_TEXT) {
+        head->kind = TCALL_ITEM_TEXT;
+    } else if (event == TCALL_MEANS_ARGUMENTS ||
+               event == TCALL_MEANS_ALL_ARGUMENTS) {
+        head->kind = TCALL_ITEM_CALL;
+    } else {
+        head->kind = TCALL_ITEM_VOID_;
+        head->index = 0;
     }
+    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+        head->flags |= TCALL_FLAG_WHOLE_;
 }
 
 /* Reports a piece of a call. */
 static void tcall_reader_show_(const tcall_reader *reader)
 {
-    size_t at = reader->unmerged - reader->chat->start;
+    size_t at = reader->place[TCALL_AT_PENDING_] - reader->chat->start;
     tcall_item item;
     if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
         item.kind == TCALL_ITEM_CALL)
@@ -24379,95 +22671,77 @@ static void tcall_reader_show_(const tcall_reader *reader)
 /* The item that the first unmerged element is of: itself if it is new. */
 static size_t tcall_reader_owner_(const tcall_reader *reader)
 {
-    return !reader->whole &&
-                   tcall_reader_head_(reader, reader->unmerged)->kind !=
-                       TCALL_ITEM_VOID_
+    return !reader->doc.whole &&
+                   tcall_reader_pending_(reader)->kind != TCALL_ITEM_VOID_
                ? tcall_reader_find_(reader)
-               : reader->unmerged;
+               : reader->place[TCALL_AT_PENDING_];
 }
 
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    at = tcall_reader_owner_(reader);
-    if (reader->echoes && at != reader->echoed) {
+    size_t at = tcall_reader_owner_(reader);
+    bool stays;
+    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
         tcall_reader_echo_ends_(reader); /* which may move both */
         at = tcall_reader_owner_(reader);
-        head = tcall_reader_head_(reader, reader->unmerged);
     }
-    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
+    stays = at == reader->place[TCALL_AT_PENDING_];
+    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
-    if (at == reader->unmerged)
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Is it text of an item that does not count? */
-static bool tcall_reader_is_void_text_(const tcall_reader *reader,
-                                       const tcall_item_head_ *head)
-{
-    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
-    size_t at = reader->start;
-    for (; index && at < reader->unmerged;
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
-            return true;
-    }
-    return false;
+    if (!stays)
+        tcall_reader_merge_(reader, at);
+    return stays;
 }
 
 /* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
+ * around it. One that is void but has a number is kept as well: what comes with
+ * that number later is of it. */
 static void tcall_reader_settle_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    bool stays;
+    size_t *pending = &reader->place[TCALL_AT_PENDING_];
+    tcall_item_head_ *head = tcall_reader_pending_(reader);
+    bool stays = false;
     if (!head->index)
-        head->index = reader->index;
+        head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
-    if (stays && head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reasoning_sign_text_(reader, &reader->unmerged);
-        stays = false;
+        tcall_reader_settle_delta_(head, reader->doc.event);
+    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+        tcall_reader_owner_(reader) == *pending) {
+        tcall_reader_say_(reader, pending);
+        tcall_reasoning_sign_text_(reader, pending);
+    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
+        stays = tcall_reader_settle_item_(reader);
     }
-    if (stays && tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-    } else {
-        tcall_reader_remove_(reader, reader->unmerged);
-    }
+    if (stays)
+        *pending = tcall_reader_next_(reader, *pending);
+    else
+        tcall_reader_remove_(reader, *pending);
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
 {
-    while (reader->unmerged < reader->chat->block->low)
+    while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
         tcall_reader_settle_(reader);
 }
 
 /* All elements of a choice, or of a document, are complete. Why another choice
  * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->other) {
-        reader->cut = reader->cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->stop_before)
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-    } else if (reader->stopped) {
-        reader->finished = true;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
     }
-    reader->stopped = reader->other = false;
-    reader->in_choice = reader->choice_known = false;
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
 }
 
 /* ---- pieces of a stream, and whole answers ---- */
@@ -24476,25 +22750,626 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
  */
 static void tcall_reader_piece_(tcall_reader *reader)
 {
-    if (reader->whole)
-        reader->chat->block->low = reader->unmerged;
-    reader->whole = false;
-    reader->piece = true;
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
 }
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->in_whole = true;
-        reader->whole = !reader->piece;
-    } else if (!reader->in_whole &&
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
         tcall_reader_piece_(reader);
     }
 }
+
+/* ==========================================================================
+ * >>text_calls
+ *
+ * The text is walked over once. Where a call may begin, the forms of the family
+ * are tried, one after the other. What each family writes are facts from the
+ * parsers of llama.cpp: common/chat-parser.cpp and common/parsers/.
+ */
+
+/* How often a text may look like a call and be none: each time may cost a look
+ * at all that follows. */
+enum { TCALL_SPOKEN_TRIES_ = 32 };
+
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
+typedef struct tcall_spoken_reader_ {
+    tcall_reader *reader;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
+    const char *start, *at, *end; /* the text; what is tried begins at at */
+    int error;                    /* there is no room */
+    bool cut;                     /* the text ended within a call */
+    int tries;
+    size_t last; /* the call that was added last */
+} tcall_spoken_reader_;
+
+/* ---- texts of forms ---- */
+
+/* Returns where something like the pattern begins, or the end. */
+static const char *tcall_spoken_find_(const char *at, const char *end,
+                                      const char *pattern)
+{
+    while (at < end && !tcall_marker_end_(at, end, pattern))
+        at++;
+    return at;
+}
+
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
+static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+{
+    bool optional = *pattern == '?';
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    text->at = to ? to : text->at;
+    return to || optional;
+}
+
+/* Skips what is in set. */
+static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+{
+    while (text->at < text->end && *text->at && strchr(set, *text->at))
+        text->at++;
+}
+
+/* Returns the end of what goes on up to one of stops outside of brackets and
+ * quotes, or to the bracket that closes what opens at at, or NULL. */
+static const char *tcall_spoken_value_end_(const char *at, const char *end,
+                                           const char *stops)
+{
+    int depth = 0;
+    char quote = 0;
+    for (; at < end; at++) {
+        if (*at == '\\')
+            at++;
+        else if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (!depth && *at && strchr(stops, *at))
+            return at;
+        else if (*at == '{' || *at == '[' || *at == '(')
+            depth++;
+        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
+                 !*stops)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* Adds a call to the end of the chat, which makes an id up, if there is a tool
+ * of this name. Returns whether there is one. */
+static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    tcall_reader *reader = text->reader;
+    if (item->name.len && reader->knows &&
+        !reader->knows(reader->user, item->name))
+        return false;
+    item->kind = TCALL_ITEM_CALL;
+    text->last = reader->chat->block->low;
+    if (text->error == TCALL_OK)
+        text->error = tcall_chat_add(reader->chat, item);
+    reader->answer.calls += text->error == TCALL_OK;
+    return true;
+}
+
+/* Finds the name and the arguments of a call that is one object, or in one of
+ * its members, "function". Returns false if it has two of either: which is
+ * meant? */
+static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
+                                tcall_json *args)
+{
+    static const char *const names[] = {"name",      "function",  "tool",
+                                        "tool_name", "arguments", "parameters",
+                                        "args"};
+    tcall_json inner, v;
+    bool clear = true;
+    for (; object.at; object = inner) {
+        inner = tcall_json_of_(NULL, NULL);
+        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
+            tcall_json *part;
+            size_t i = 0;
+            while (i < TCALL_ARRAY_LEN(names) &&
+                   !tcall_text_is_(v.key, names[i]))
+                i++;
+            part = i < 4 ? name : args;
+            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
+                part = &inner;
+            if (i == TCALL_ARRAY_LEN(names))
+                continue;
+            clear = clear && !part->at;
+            *part = part->at ? *part : v;
+        }
+    }
+    return clear;
+}
+
+/* Reads a call that is written as one object; of one that is broken, its name,
+ * if that is whole. What it is read to is needed only until the call is added.
+ */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
+                                                 tcall_item *item)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    tcall_str kept;
+    uint32_t fixes;
+    int error;
+    memset(&desc, 0, sizeof desc);
+    desc.object = true;
+    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
+                                   &fixes);
+    machine.text[machine.len] = '\0';
+    if (error == TCALL_E_MEMORY ||
+        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        text->error = TCALL_E_MEMORY;
+        return;
+    }
+    if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
+        !error)
+        error = TCALL_E_DUPLICATE;
+    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+        item->name = tcall_json_str(name);
+    item->error = item->error ? item->error : error;
+    if (!error)
+        item->text = tcall_json_type(args) == TCALL_STRING
+                         ? tcall_json_str(args)
+                     : args.at ? tcall_text_verbatim_(args.at)
+                               : tcall_slice_(NULL, 0);
+    tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+}
+
+/* Writes a value: Python's as it stands, other text as a string, without the
+ * line breaks at both ends. */
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
+{
+    const char *from = text->at;
+    if (text->kind == 'p') {
+        tcall_write_bytes(out, from, (size_t)(to - from));
+        return;
+    }
+    from += from < to && *from == '\n';
+    to -= from < to && to[-1] == '\n';
+    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+}
+
+/* Writes arguments that are no object as one, as far as the text has them.
+ * Returns false where they are not of this form. */
+static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+{
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
+    tcall_write_open(out, '{');
+    for (;;) {
+        tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
+        if (text->at == end ||
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
+            break;
+        to = python ? tcall_name_end_(text->at, end)
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
+        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(out, ":");
+        text->at = to;
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
+            return false;
+        to = python ? tcall_spoken_value_end_(text->at, end, ",)")
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
+        if (!to || to == end) {
+            text->at = end;
+            break;
+        }
+        tcall_spoken_value_(text, out, to);
+        text->at = to;
+        if (!python)
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
+    }
+    text->cut = text->at == end;
+    text->at += python && !text->cut;
+    tcall_write_close(out, '}');
+    return true;
+}
+
+/* Reads such arguments. Returns false where they are not of this form. */
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+                                                  tcall_item *item)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    if (!tcall_spoken_members_(text, &out))
+        return false;
+    if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
+        text->error = TCALL_E_MEMORY;
+    item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
+    tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+    return true;
+}
+
+/* Takes the object that begins here as the text of a call, or what is there in
+ * place of one. What does not end is cut where the call ends. Returns false
+ * where no call would end so. */
+static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    const char *from = text->at, *end = text->end, *to = NULL;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
+    bool object = from < end && *from == '{', optional = *pattern == '?';
+    if (object)
+        to = tcall_spoken_value_end_(from, end, "");
+    else if (from < end && (optional || !*pattern))
+        return false;
+    if (!to) {
+        pattern += optional;
+        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
+        text->cut = to == end;
+        if (object || text->cut)
+            item->error = TCALL_E_CUT;
+        else if (to > from)
+            item->error = TCALL_E_BAD_VALUE;
+    }
+    text->at = to;
+    item->text = tcall_slice_(from, (size_t)(to - from));
+    return true;
+}
+
+/* Reads a call. Returns false where it is none. An object with escaped quotes
+ * is part of another text. */
+static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
+{
+    const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    if (text->kind == 'o') {
+        if (!tcall_marker_end_(text->at, text->end, "{") ||
+            tcall_marker_end_(text->at, text->end, "{ \\"))
+            return false;
+        tcall_spoken_take_(text, &item);
+        tcall_spoken_object_(text, &item);
+        return true;
+    }
+    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
+    text->at = to;
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
+        return false;
+    if (text->kind != 'n')
+        return tcall_spoken_written_(text, &item);
+    tcall_spoken_skip_(text, " ");
+    if (!tcall_spoken_take_(text, &item))
+        return false;
+    tcall_spoken_add_(text, &item);
+    return true;
+}
+
+/* Whether the line goes on as a sentence does: then it speaks of a call. */
+static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+{
+    const char *at = text->at;
+    while (at < text->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at < text->end && text->at[-1] != '\n' && *at &&
+           ((*at >= 'a' && *at <= 'z') || strchr(".,:!?)\"'`*\\}", *at));
+}
+
+/* Reads the calls of one marker. Returns false where they are none. */
+static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+{
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
+        tcall_spoken_skip_set_(text, " \t\r\n[");
+    do {
+        if (!tcall_spoken_call_(text))
+            return false;
+        if (many && !text->cut)
+            tcall_spoken_skip_set_(text, " \t\r\n],;}");
+    } while (many && !text->cut &&
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    if (text->cut)
+        return true;
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+        return !tcall_spoken_goes_on_(text);
+    text->cut = text->at == text->end;
+    if (text->cut)
+        tcall_head_at_(text->reader->chat, text->last)->error =
+            (int8_t)TCALL_E_CUT;
+    return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
+}
+
+/* Tries a form at this place. What is no call leaves nothing. */
+static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+{
+    tcall_reader *reader = text->reader;
+    tcall_chat *chat = reader->chat;
+    tcall_spoken_reader_ before = *text;
+    size_t low = chat->block->low;
+    uint32_t made = chat->made;
+    int calls = reader->answer.calls;
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
+    text->at = at;
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
+    if ((first && at != text->start) ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
+        return false;
+    before.tries = ++text->tries;
+    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
+        return true;
+    before.error = text->error;
+    *text = before;
+    chat->block->low = low;
+    chat->made = made;
+    reader->answer.calls = calls;
+    return false;
+}
+
+/* ---- what only quotes a call ---- */
+
+/* Where in a text a place is. */
+typedef struct tcall_spoken_place_ {
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_place_;
+
+/* Whether a quote opens just before this. */
+static bool tcall_spoken_in_quotes_(const char *start, const char *at)
+{
+    if (at == start)
+        return false;
+    return strchr("\"'`", at[-1]) ||
+           (at - start >= 3 && memcmp(at - 3, "\xE2\x80", 2) == 0 &&
+            (at[-1] == '\x9C' || at[-1] == '\x98'));
+}
+
+/* Goes on over the byte at a place. */
+static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
+                               const char *at, const char *end)
+{
+    bool begins = at == start || at[-1] == '\n';
+    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    if (*at == '\n')
+        place->code = place->quoted = false;
+    else if (mark && tcall_marker_end_(at, end, "```"))
+        place->fence = !place->fence;
+    else if (mark)
+        place->code = !place->code;
+    else if (begins && *at == '>')
+        place->quoted = true;
+    if (!place->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(start, at)) {
+        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
+        place->in_json = true;
+    }
+    if (place->in_json) {
+        tcall_syntax_feed_(&place->json, at, 1);
+        place->in_json =
+            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    }
+}
+
+/* Whether a call can begin at a place. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
+                                    const char *start, const char *at)
+{
+    if (place->fence || place->code || place->quoted ||
+        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
+         place->json.state <= TCALL_AT_HALF_))
+        return false;
+    return at == start ||
+           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+}
+
+/* Makes calls of those that the text holds, and ends the text where they begin.
+ * cut: nobody knows what followed the last one. */
+TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
+                                              tcall_reader *reader, bool cut)
+{
+    tcall_chat *chat = reader->chat;
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
+    tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
+    const char *first = NULL, *at;
+    tcall_spoken_place_ place;
+    tcall_spoken_reader_ text;
+    memset(&place, 0, sizeof place);
+    memset(&text, 0, sizeof text);
+    text.reader = reader;
+    text.end = all.ptr + all.len;
+    text.start = tcall_marker_end_(all.ptr, text.end, " ");
+    for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
+        bool found = false;
+        if (text.tries < TCALL_SPOKEN_TRIES_ &&
+            tcall_spoken_may_begin_(&place, text.start, at))
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
+                found = tcall_spoken_try_(&text, at);
+            }
+        if (found) {
+            first = first ? first : at;
+            at = text.at;
+            place.in_json = false;
+        } else {
+            tcall_spoken_pass_(&place, text.start, at, text.end);
+            at++;
+        }
+    }
+    if (text.error == TCALL_OK && first) {
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - all.ptr);
+        if (cut)
+            tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - all.len + spoken);
+    }
+    return reader->answer.error = text.error;
+}
+
+/* ---- families ---- */
+
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
+#define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
+#define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
+
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
+
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
+
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+
+#define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
+    TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
+                        ":*<|tool_call_argument_begin|>",       \
+                        "?<|tool_call_end|>")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+
+/* Its bars are wide, and what looks like _ are blocks. */
+#define TCALL_SPOKEN_WIDE_(first, second) \
+    "<\xEF\xBD\x9Ctool"                   \
+    "\xE2\x96\x81" first second "\xEF\xBD\x9C>"
+#define TCALL_SPOKEN_DEEPSEEK_ROW_(begin, name_end, end)              \
+    TCALL_SPOKEN_NAMED_(TCALL_SPOKEN_WIDE_("calls", "\xE2\x96\x81"    \
+                                                    "begin") " ",     \
+                        TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81"     \
+                                                   "begin") begin,    \
+                        name_end,                                     \
+                        end TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81" \
+                                                       "end"))
+#define TCALL_SPOKEN_DEEPSEEK_                                           \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+
+/* V3.2 */
+#define TCALL_SPOKEN_DSML_ \
+    "\xEF\xBD\x9C"         \
+    "DSML"                 \
+    "\xEF\xBD\x9C"
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
+
+#define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
+    TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
+
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
+                                               tcall_spoken_read_};
+
+TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
+TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
+TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>answer: members and framing
@@ -24514,7 +23389,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
            tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
@@ -24527,26 +23402,25 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
     tcall_reasoning_end_text_(reader);
-    if (reader->open) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->index = reader->index;
-        head->flags |= reader->flags;
-        if (reader->fault)
-            head->error = reader->fault;
+    if (reader->element.open) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->index = reader->element.index;
+        head->flags |= reader->element.flags;
+        if (reader->element.fault)
+            head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->type == TCALL_MEANS_REASONING &&
+        if (reader->element.type == TCALL_MEANS_REASONING &&
             tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->type == TCALL_MEANS_OTHER)
+    if (reader->element.type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = reader->ignored = false;
-    reader->fault = TCALL_OK;
+    memset(&reader->element, 0, sizeof reader->element);
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -24566,86 +23440,80 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->other)
+    if (reader->doc.other)
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->cut = true;
+        reader->said.cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
     } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
         reader->answer.pending = true;
     } else if (reader->word[0]) {
-        reader->stopped = true;
+        reader->doc.stopped = true;
         reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
 
-/* A type of an element or name of an event. */
-static void tcall_reader_type_word_(tcall_reader *reader, int field)
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
-    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
-                                                TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE) {
-        reader->type = means;
-        reader->ignored =
-            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
-        if (means == TCALL_MEANS_UNHANDLED)
-            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-        /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && !reader->whole)
-            tcall_reader_open_(reader, 0);
-        return;
-    }
-    reader->event = means;
+    reader->element.type = means;
+    reader->element.ignored =
+        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
+        tcall_reader_open_(reader, TCALL_FIELD_NONE);
+}
+
+/* The name of an event. */
+static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
+{
+    reader->doc.event = means;
     if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = true;
+        reader->said.complete = true;
     if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->stopped = true;
+        reader->doc.stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field, long number)
 {
-    const long number = tcall_digits_(reader->word);
-    switch (field) {
-    case TCALL_FIELD_INDEX:
-        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
-        break;
-    case TCALL_FIELD_CHOICE_INDEX:
-        reader->choice_known = true;
-        reader->other = number != 0;
-        break;
-    case TCALL_FIELD_INPUT_TOKENS:
-        if (number >= 0)
-            reader->answer.input_tokens = number;
-        break;
-    default:
-        if (number >= 0)
-            reader->answer.output_tokens = number;
-    }
+    if (field == TCALL_FIELD_INDEX)
+        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.other = number != 0;
+    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
+        reader->answer.input_tokens = number;
+    else if (number >= 0)
+        reader->answer.output_tokens = number;
+    if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.choice_known = true;
 }
 
 /* A short value is complete. */
 static void tcall_reader_word_(tcall_reader *reader, int field)
 {
-    switch (field) {
-    case TCALL_FIELD_TYPE:
-    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
-    case TCALL_FIELD_STOP:
-    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
-    case TCALL_FIELD_RETRY_DELAY:
+    const tcall_words *types = reader->provider->types;
+    const uint8_t means =
+        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(reader, means);
+    else if (field == TCALL_FIELD_EVENT)
+        tcall_reader_event_word_(reader, means);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(reader, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-        break;
-    case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE:
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
-        break;
-    default: tcall_reader_number_(reader, field);
-    }
+    else
+        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
 }
 
 static bool tcall_field_is_word_(int field)
@@ -24661,39 +23529,41 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
         return true;
-    return field != TCALL_FIELD_TEXT && reader->open &&
-           tcall_reader_len_(reader, reader->element, reader->part);
+    return field != TCALL_FIELD_TEXT && reader->element.open &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             tcall_field_part_(field));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     const uint8_t kind = tcall_field_kind_(field);
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+        reader->element.fault =
+            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
-        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->element.flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
         reader->syntax.odd = false;
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
         (field == TCALL_FIELD_DELTA &&
-         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
         reader->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(reader, field);
     return true;
@@ -24704,63 +23574,58 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
  * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole &&
-        (reader->sse || (reader->in_choice && !reader->choice_known)))
+    if (reader->doc.whole &&
+        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
         return false;
-    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
 
-/* The part of an element that the field is of, or -1. Text that certainly
- * counts is none, but goes to the answer at once. */
-static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
+/* Is the field a part of an element? Text that certainly counts is none, but
+ * goes to the answer at once. */
+static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
 {
-    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
-        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
-        return -1;
-    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
-                                                  : TCALL_PART_TEXT_);
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
 }
 
 /* A value begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    reader->told = true;
+    reader->doc.told = true;
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
-    reader->part = tcall_reader_part_of_(reader, field);
-    if (reader->part >= 0)
+    reader->part = tcall_reader_is_part_(reader, field);
+    if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
-    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
-        reader->in_choice = true;
-        reader->cut_before = reader->cut;
-        reader->stop_before = (uint8_t)answer->stop;
-        break;
+        reader->doc.cut_before = reader->said.cut;
+        reader->doc.stop_before = (uint8_t)answer->stop;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
-        if (c == 't' || c == '{')
-            reader->ignored = true;
         if (c == 't')
-            reader->type = TCALL_MEANS_REASONING;
-        break;
+            reader->element.type = TCALL_MEANS_REASONING;
+        reader->element.ignored |= c == 't' || c == '{';
+        return true;
     case TCALL_FIELD_UNREAD:
-        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        break;
+        return true;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: break;
+    default: return true;
     }
-    return true;
 }
 
 /* A piece of a word, or of a name. */
@@ -24777,8 +23642,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
-    } else if (reader->part >= 0) {
-        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (reader->part) {
+        tcall_reader_part_(reader, field, bytes);
     } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
@@ -24800,21 +23665,22 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
+        reader->doc.in_whole = false;
     if (reader->echoes &&
-        reader->echo <
-            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        reader->echo < tcall_reader_len_(reader,
+                                         reader->place[TCALL_AT_ECHOED_],
+                                         TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
-        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
+        reader->element.flags &=
+            (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element &&
-              tcall_reader_part_of_(reader, field) >= 0)) {
+             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && !reader->sse &&
+        if (reader->doc.whole && !reader->sse &&
             reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
@@ -24829,38 +23695,73 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+        reader->keeping_raw = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
     if (reader->keeping_raw)
         tcall_reasoning_raw_piece_(reader, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
 
-/* The member that mostly comes after this one of the innermost object. */
-static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
-                                           const tcall_wire *member)
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
+                                        const uint8_t *row)
 {
-    return member->flags & TCALL_WIRE_LAST
-               ? reader->level[reader->levels - 1]->members
-               : member + 1;
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* Is the innermost container an element of the array that its row is? */
+static bool tcall_reader_in_item_(const tcall_reader *reader)
+{
+    const uint8_t *const *top = reader->level + reader->levels - 1;
+    return reader->levels > 1 && top[0] == top[-1] &&
+           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *reader,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
 }
 
 /* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    const tcall_wire *at = reader->next;
+    const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+    if (!name.len || !at)
         return false;
     do {
-        const tcall_wire *member = at;
-        at = tcall_wire_after_(reader, at);
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0) {
-            reader->member = member;
+        const uint8_t *row = at;
+        at = tcall_row_after_(reader, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            reader->member = row;
             reader->next = at;
             return true;
         }
@@ -24881,18 +23782,22 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
-                                     const tcall_wire *member, bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
+                                     bool wanted)
 {
-    if (member->flags & TCALL_WIRE_TEXT)
+    const uint8_t *row = reader->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
         return wanted ? TCALL_RAW_ : TCALL_SKIP_;
     if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
         return TCALL_SKIP_;
-    if (member->flags & TCALL_WIRE_KEPT)
+    if (reader->field == TCALL_FIELD_ELEMENT &&
+        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
         reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = member;
-    reader->next = member->members;
+    reader->level[reader->levels++] = row;
+    reader->next = tcall_row_inside_(reader, row);
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
+        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -24900,20 +23805,20 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
 static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
+    const bool item = s->depth && !s->object;
     bool wanted = true;
-    if (s->depth && !s->object) {
-        member = reader->level[reader->levels - 1];
-        if (!(member->flags & TCALL_WIRE_EACH))
+    if (item) {
+        reader->member = reader->level[reader->levels - 1];
+        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
+            tcall_reader_in_item_(reader))
             return TCALL_SKIP_;
-        member = member->members;
     }
-    reader->member = member;
-    if (member->field)
-        wanted = tcall_reader_begin_(reader, member->field, first);
+    reader->field = tcall_row_field_(reader->member, item);
+    if (reader->field)
+        wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, member, wanted);
-    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+        return tcall_answer_open_(reader, item, wanted);
+    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
@@ -24939,7 +23844,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         if (low)
             code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
         reader->half = 0;
-        tcall_reader_data_(reader, reader->member->field,
+        tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
         if (low)
             return false;
@@ -24951,7 +23856,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         reader->half_of = reader->member;
         return false;
     }
-    tcall_reader_data_(reader, reader->member->field,
+    tcall_reader_data_(reader, reader->field,
                        tcall_slice_(whole, tcall_utf8_(whole, code)));
     return false;
 }
@@ -24965,26 +23870,28 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->member->field, piece);
+        tcall_reader_data_(reader, reader->field, piece);
 }
 
 /* A value ends that was asked for. */
 static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
-        member = reader->level[--reader->levels];
-        reader->next = tcall_wire_after_(reader, member);
-        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+        const bool item = tcall_reader_in_item_(reader);
+        const uint8_t *row = reader->level[--reader->levels];
+        reader->field = tcall_row_field_(row, item);
+        reader->next = tcall_row_after_(reader, row);
+        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
         }
-    } else if (reader->half && reader->half_of == member && !reader->sse) {
+    } else if (reader->half && reader->half_of == reader->member &&
+               !reader->sse) {
         tcall_answer_half_(reader, NULL, 0);
     }
-    if (member->field)
-        tcall_reader_complete_(reader, member->field);
+    if (reader->field)
+        tcall_reader_complete_(reader, reader->field);
 }
 
 static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
@@ -25025,12 +23932,15 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
+    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
-    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->start = chat->block->low;
+    for (i = 0; i < TCALL_PLACES_; i++)
+        reader->place[i] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
@@ -25042,11 +23952,10 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
-    reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->in_whole = reader->told = false;
-    reader->repeats =
-        reader->unmerged > reader->start || reader->answer.text_cut;
-    reader->member = reader->provider->answer;
+    memset(&reader->doc, 0, sizeof reader->doc);
+    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
+                          reader->answer.text_cut;
+    reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
     reader->kept = NULL;
@@ -25058,15 +23967,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
-    if (reader->event == TCALL_MEANS_RESTART)
+    if (reader->doc.event == TCALL_MEANS_RESTART)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
-    reader->index = 0;
-    reader->known = reader->known || reader->told;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
-    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = false; /* it goes on */
+    reader->element.index = 0;
+    reader->known = reader->known || reader->doc.told;
+    if (reader->doc.whole && !reader->begins)
+        reader->said.complete = true;
+    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
+        reader->said.complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -25094,7 +24003,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_fail_(reader, s->error);
     } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-        if (reader->told)
+        if (reader->doc.told)
             reader->silent = (uint32_t)(end - bytes);
     } else {
         tcall_reader_begin_line_(reader);
@@ -25143,7 +24052,7 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
     if (c == '{') {
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && reader->sse) {
-        reader->complete = true;
+        reader->said.complete = true;
         reader->state = TCALL_FRAME_OVER_;
     } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
@@ -25257,7 +24166,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
     if (!tcall_reader_need_(reader, bytes.len))
         return false;
-    tcall_reader_append_(reader, reader->element, part, bytes);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
     return true;
 }
 
@@ -25275,37 +24184,42 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_reader_add_(
-            reader, TCALL_PART_ID_,
-            tcall_chat_new_id_(reader->chat, reader->element, id)))
+    if (!tcall_reader_add_(reader, TCALL_PART_ID_,
+                           tcall_chat_new_id_(reader->chat,
+                                              reader->place[TCALL_AT_ELEMENT_],
+                                              id)))
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
-        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
-                             tcall_str_of("{}"));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
-    reader->unmerged = reader->element;
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
 }
 
-/* Completes the item at reader->element. Returns false if it is removed. */
+/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    const tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
@@ -25319,30 +24233,32 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                              tcall_str_of(reader->provider->name));
 }
 
-/* Completes all items of a whole answer; reader->unmerged is the last call
- * then. */
+/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
+ * the last call then. */
 TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
-    reader->element = reader->start;
-    while (reader->element < reader->chat->block->low) {
+    reader->place[TCALL_AT_ELEMENT_] = reader->start;
+    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
         const bool stays = tcall_reader_finish_item_(reader);
         if (reader->answer.error)
             return;
         if (stays)
-            reader->element = tcall_reader_next_(reader, reader->element);
+            reader->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
         else
-            tcall_reader_remove_(reader, reader->element);
+            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
     }
-    if (reader->cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+    if (reader->said.cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_pending_(reader);
         if (last->error != TCALL_E_MEMORY)
             last->error = (int8_t)TCALL_E_CUT;
     }
-    if (reader->answer.text_cut && reader->has_text) {
+    if (reader->answer.text_cut && reader->said.has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             tcall_utf8_whole_(text));
+            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
+            TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
     }
 }
 
@@ -25350,8 +24266,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 static int tcall_reader_lacks_(const tcall_reader *reader)
 {
     const bool alone = !reader->sse && !reader->several &&
-                       reader->event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->complete)
+                       reader->doc.event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->said.complete)
         return TCALL_E_PROVIDER;
     if (!reader->any_document && reader->sse)
         return TCALL_E_PROTOCOL;
@@ -25366,9 +24282,9 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->finished && !reader->begins)
-        reader->complete = true;
-    if (!answer->error && (!reader->complete || reader->in_document))
+    if (reader->said.finished && !reader->begins)
+        reader->said.complete = true;
+    if (!answer->error && (!reader->said.complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
     if (reader->in_page && reader->any_document &&
         answer->error != TCALL_E_NO_ANSWER)
@@ -25399,7 +24315,7 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text) {
+    if (!answer->error && !answer->calls && !reader->said.has_text) {
         tcall_answer_check_empty_(answer);
         if (reader->missing && !answer->error) /* it was not empty */
             answer->error = TCALL_E_MEMORY;
@@ -25409,9 +24325,9 @@ int tcall_reader_end(tcall_reader *reader)
     if (tcall_reasoning_is_free_(reader))
         answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
-    cut = reader->cut || answer->text_cut;
+    cut = reader->said.cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->has_text)
+        reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
@@ -25422,97 +24338,49 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-/* Members have the order in which they mostly come. */
-static const tcall_wire tcall_openai_usage_[] = {
-    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
+/* Mistral may send parts. Before there were tools there was one call, of a
+ * function. The native reason and an error within a choice are OpenRouter's. */
+#define TCALL_OPENAI_ROWS_(X, T)                                           \
+    X(T, answer, choices, NONE, TCALL_EACH(CHOICE), choice_index)          \
+    X(T, answer, usage, NONE, 0, usage_prompt_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                                \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                    \
+    X(T, answer, code, ERROR_CODE, 0, none)                                \
+    X(T, answer, type, ERROR_TYPE, 0, none)                                \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, choice, index, CHOICE_INDEX, 0, none)                             \
+    X(T, choice, delta, PIECE, 0, message_content)                         \
+    X(T, choice, message, WHOLE_ANSWER, 0, message_content)                \
+    X(T, choice, finish_reason, STOP, 0, none)                             \
+    X(T, choice, native_finish_reason, STOP_REASON, 0, none)               \
+    X(T, choice, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, message, content, TEXT, TCALL_EACH(NONE), part_text)              \
+    X(T, message, refusal, TEXT, 0, none)                                  \
+    X(T, message, reasoning_content, REASONING, 0, none)                   \
+    X(T, message, reasoning, REASONING_TOO, 0, none)                       \
+    X(T, message, reasoning_details, REASONING_DATA, TCALL_ROW_TEXT, none) \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT), call_index)       \
+    X(T, message, function_call, ELEMENT, TCALL_ROW_LAST, function_name)   \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thinking, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      thought_text)                                                        \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                   \
+    X(T, call, index, INDEX, 0, none)                                      \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, function, NONE, 0, function_name)                           \
+    X(T, call, custom, NONE, 0, custom_name)                               \
+    X(T, call, extra_content, NONE, TCALL_ROW_LAST, extra_google)          \
+    X(T, function, name, NAME, 0, none)                                    \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST,  \
+      none)                                                                \
+    X(T, custom, name, NAME, 0, none)                                      \
+    X(T, custom, input, ARGUMENTS, TCALL_ROW_LAST, none)                   \
+    X(T, extra, google, NONE, TCALL_ROW_LAST, google_thought_signature)    \
+    X(T, google, thought_signature, SIGNATURE, TCALL_ROW_LAST, none)       \
+    X(T, usage, prompt_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, completion_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_openai_custom_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
-    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
-
-static const tcall_wire tcall_openai_call_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
-    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
-
-static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-/* Mistral may send parts. */
-static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
-                                                      0, 0, 0};
-
-static const tcall_wire tcall_openai_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_openai_thought_each_)};
-
-static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
-                                                   0};
-
-/* Before there were tools there was one call, of a function. */
-static const tcall_wire tcall_openai_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
-               &tcall_openai_part_each_),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
-    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
-               NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
-               tcall_openai_function_)};
-
-static const tcall_wire tcall_openai_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-/* The native reason and an error within a choice are OpenRouter's. */
-static const tcall_wire tcall_openai_choice_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
-    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
-    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
-                                                     0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_openai_members_[] = {
-    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_openai_answer_, TCALL_OPENAI_ROWS_)
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -25545,63 +24413,46 @@ TCALL_FORMS_(
     "",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
     "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
+
+static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
 TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request,
-                                     const tcall_server_ *server)
+                                     tcall_write_data_ data)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    tcall_write_body_(provider, out, request);
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
+        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
+/* OpenAI's own has no reasoning that goes back. */
+static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
+                             const tcall_chat_request *request)
 {
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-static const char tcall_openai_name_[] = "openai";
-static const char tcall_openai_url_[] = "https://api.openai.com";
-static const char tcall_openai_path_[] = "/v1/chat/completions";
-
-TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
-                                                 tcall_openai_url_,
-                                                 tcall_openai_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_answer_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 TCALL_QUIRK_SHORT_IDS,
-                                                 NULL,
-                                                 0};
+TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+                "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
  * >>anthropic
@@ -25610,54 +24461,36 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
  * stand before it or after it.
  */
 
-static const tcall_wire tcall_anthropic_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
-
-static const tcall_wire tcall_anthropic_fault_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_anthropic_delta_[] = {
-    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
-
 /* Redacted thinking is data. */
-static const tcall_wire tcall_anthropic_block_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
+#define TCALL_ANTHROPIC_ROWS_(X, T)                                      \
+    X(T, answer, type, EVENT, 0, none)                                   \
+    X(T, answer, index, INDEX, 0, none)                                  \
+    X(T, answer, delta, ELEMENT, 0, delta_partial_json)                  \
+    X(T, answer, content_block, ELEMENT, 0, block_type)                  \
+    X(T, answer, message, NONE, 0, answer_usage)                         \
+    X(T, answer, content, WHOLE_ANSWER, TCALL_EACH(ELEMENT), block_type) \
+    X(T, answer, stop_reason, STOP, 0, none)                             \
+    X(T, answer, error, ERROR, 0, fault_type)                            \
+    X(T, answer, usage, NONE, TCALL_ROW_LAST, usage_input_tokens)        \
+    X(T, delta, partial_json, ARGUMENTS, 0, none)                        \
+    X(T, delta, text, TEXT, 0, none)                                     \
+    X(T, delta, thinking, REASONING, 0, none)                            \
+    X(T, delta, signature, SIGNATURE, 0, none)                           \
+    X(T, delta, stop_reason, STOP, TCALL_ROW_LAST, none)                 \
+    X(T, block, type, TYPE, 0, none)                                     \
+    X(T, block, id, ID, 0, none)                                         \
+    X(T, block, name, NAME, 0, none)                                     \
+    X(T, block, input, ARGUMENTS, TCALL_ROW_TEXT, none)                  \
+    X(T, block, text, TEXT, 0, none)                                     \
+    X(T, block, thinking, REASONING, 0, none)                            \
+    X(T, block, data, REASONING_DATA, 0, none)                           \
+    X(T, block, signature, SIGNATURE, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, type, ERROR_TYPE, 0, none)                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_anthropic_block_each_ = {
-    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_anthropic_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
-    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
-    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
-    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_anthropic_block_each_),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_anthropic_fault_)};
-
-static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_anthropic_answer_, TCALL_ANTHROPIC_ROWS_)
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -25696,33 +24529,25 @@ TCALL_FORMS_(
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
 static const char tcall_anthropic_roles_[] =
+    "\"messages\":[\0"
     "{\"role\":\"assistant\",\"content\":[\0"
     "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
     "\"tools\":[\0{\0input_schema\0}\0]\0";
 
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\"tool_choice\":{\"type\":\"auto\"\0"
-        "\"tool_choice\":{\"type\":\"none\"\0"
-        "\"tool_choice\":{\"type\":\"any\"\0"
-        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
-    tcall_choice choice = request->choice;
-    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
-        choice = TCALL_CHOICE_AUTO;
-    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
-    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_text(out, "}");
-}
+/* That there may be only one call is said in the choice, for which "none" has
+ * no room. */
+#define TCALL_ANTHROPIC_ANY_(more)                 \
+    "\"tool_choice\":{\"type\":\"none\"}\0"        \
+    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
+    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+#define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+
+static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
+static const char tcall_anthropic_one_[] =
+    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
+    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
 
 /* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
  * the system prompt is no message. */
@@ -25730,8 +24555,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     /* The one format in which a limit must be given, and thinking counts. */
     tcall_write_max_tokens_(out, request, "max_tokens",
                             request->max_tokens > 0 ? request->max_tokens
@@ -25740,38 +24564,24 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
                           NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
-                       tcall_anthropic_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
+                       tcall_anthropic_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_anthropic_choice_(provider, out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+        tcall_write_choice_(provider, out, request,
+                            request->no_parallel ? tcall_anthropic_one_
+                                                 : tcall_anthropic_choices_);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_anthropic_name_[] = "anthropic";
-static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
-static const char tcall_anthropic_path_[] = "/v1/messages";
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    tcall_anthropic_name_,
-    tcall_anthropic_url_,
-    tcall_anthropic_path_,
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_answer_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE,
-    NULL,
-    0};
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+                "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
+                "", "anthropic-version", "2023-06-01",
+                TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+                "", TCALL_STRICT_ANTHROPIC,
+                TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
+                    TCALL_QUIRK_NO_PARALLEL,
+                0)
 
 /* ==========================================================================
  * >>ollama
@@ -25779,38 +24589,25 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_wire tcall_ollama_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
+#define TCALL_OLLAMA_ROWS_(X, T)                                          \
+    X(T, answer, message, NONE, 0, message_content)                       \
+    X(T, answer, done, EVENT, 0, none)                                    \
+    X(T, answer, done_reason, STOP, 0, none)                              \
+    X(T, answer, prompt_eval_count, INPUT_TOKENS, 0, none)                \
+    X(T, answer, eval_count, OUTPUT_TOKENS, 0, none)                      \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)             \
+    X(T, message, content, TEXT, 0, none)                                 \
+    X(T, message, thinking, REASONING, 0, none)                           \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST, \
+      call_id)                                                            \
+    X(T, call, id, ID, 0, none)                                           \
+    X(T, call, function, NONE, TCALL_ROW_LAST, function_name)             \
+    X(T, function, name, NAME, 0, none)                                   \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST, \
+      none)                                                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_ollama_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
-
-static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_ollama_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_ollama_call_each_)};
-
-static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_ollama_members_[] = {
-    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
-    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_ollama_fault_)};
-
-static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_ollama_answer_, TCALL_OLLAMA_ROWS_)
 
 #define TCALL_OLLAMA_STOPS_(X) \
     X("stop", TCALL_STOP_END)  \
@@ -25830,52 +24627,33 @@ TCALL_FORMS_(
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "")
+    "", "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if ((request->max_tokens > 0 || request->context > 0) &&
-        !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "\"options\":{", NULL);
+    if (tcall_write_settings_(out, request, "options",
+                              request->max_tokens > 0 ||
+                                  request->context > 0)) {
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_ollama_name_[] = "ollama";
-static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
-static const char tcall_ollama_path_[] = "/api/chat";
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
-                                                 tcall_ollama_url_,
-                                                 tcall_ollama_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_answer_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_TEXT,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT |
-                                                     TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking",
-                                                 0};
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+                "/api/chat", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
+                TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
+                    TCALL_QUIRK_FREE_REASONING,
+                0)
 
 /* ==========================================================================
  * >>responses
@@ -25885,68 +24663,40 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_wire tcall_responses_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The response of a stream's event is as the whole one; an item of it has no
+ * content that counts. The phase of a text goes back with it. */
+#define TCALL_RESPONSES_ROWS_(X, T)                                       \
+    X(T, answer, type, EVENT, 0, none)                                    \
+    X(T, answer, output_index, INDEX, 0, none)                            \
+    X(T, answer, delta, DELTA, 0, none)                                   \
+    X(T, answer, arguments, DELTA, 0, none)                               \
+    X(T, answer, item, ELEMENT, 0, item_type)                             \
+    X(T, answer, response, NONE, 0, answer_type)                          \
+    X(T, answer, status, STOP, 0, none)                                   \
+    X(T, answer, error, ERROR, 0, fault_message)                          \
+    X(T, answer, incomplete_details, NONE, 0, details_reason)             \
+    X(T, answer, output, WHOLE_ANSWER, TCALL_EACH(ELEMENT), item_content) \
+    X(T, answer, usage, NONE, 0, usage_input_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                               \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                   \
+    X(T, answer, code, ERROR_CODE, TCALL_ROW_LAST, none)                  \
+    X(T, item, content, NONE, TCALL_EACH(NONE), part_text)                \
+    X(T, item, type, TYPE, 0, none)                                       \
+    X(T, item, arguments, ALL_ARGUMENTS, 0, none)                         \
+    X(T, item, call_id, ID, 0, none)                                      \
+    X(T, item, name, NAME, 0, none)                                       \
+    X(T, item, input, ALL_ARGUMENTS, 0, none)                             \
+    X(T, item, phase, SIGNATURE, TCALL_ROW_LAST, none)                    \
+    X(T, part, text, TEXT, 0, none)                                       \
+    X(T, part, refusal, TEXT, TCALL_ROW_LAST, none)                       \
+    X(T, details, reason, STOP_REASON, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)       \
+    X(T, fault, message, MESSAGE, 0, none)                                \
+    X(T, fault, code, ERROR_CODE, 0, none)                                \
+    X(T, fault, type, ERROR_TYPE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
-                                                      0, 0, 0};
-
-/* The phase of a text goes back with it. */
-static const tcall_wire tcall_responses_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_whole_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_item_each_ = {
-    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
-
-static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_responses_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-/* The response of a stream's event is as the whole one. */
-static const tcall_wire tcall_responses_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
-               tcall_responses_item_),
-    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
-    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
-    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_responses_item_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_responses_answer_, TCALL_RESPONSES_ROWS_)
 
 /* The status of the answer, and the reason where it is incomplete. */
 #define TCALL_RESPONSES_STOPS_(X)             \
@@ -25996,13 +24746,15 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "%j", "%j", "", "")
+    "", "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+
+static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26010,16 +24762,12 @@ static int tcall_responses_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_responses_forms_);
-    tcall_write_text(out, "]");
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
@@ -26028,30 +24776,13 @@ static int tcall_responses_write_(const tcall_provider *provider,
         !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_responses_name_[] = "responses";
-static const char tcall_responses_url_[] = "https://api.openai.com";
-static const char tcall_responses_path_[] = "/v1/responses";
-
-TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
-                                                    tcall_responses_url_,
-                                                    tcall_responses_path_,
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_answer_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED,
-                                                    NULL,
-                                                    0};
+TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+                "https://api.openai.com", "/v1/responses", "", "Authorization",
+                "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
+                TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -26060,68 +24791,40 @@ TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_wire tcall_gemini_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
-               NULL)}; /* patches, never asked for */
+/* Calls and their results that are of tools that Google runs do not count;
+ * arguments as patches are never asked for. */
+#define TCALL_GEMINI_ROWS_(X, T)                                           \
+    X(T, answer, candidates, NONE, TCALL_EACH(CHOICE), candidate_content)  \
+    X(T, answer, promptFeedback, NONE, 0, feedback_blockReason)            \
+    X(T, answer, usageMetadata, NONE, 0, usage_promptTokenCount)           \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)              \
+    X(T, candidate, content, NONE, 0, content_parts)                       \
+    X(T, candidate, finishReason, STOP, 0, none)                           \
+    X(T, candidate, index, CHOICE_INDEX, 0, none)                          \
+    X(T, candidate, finishMessage, MESSAGE, TCALL_ROW_LAST, none)          \
+    X(T, content, parts, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST,       \
+      part_text)                                                           \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thought, IGNORE, 0, none)                                   \
+    X(T, part, functionCall, NONE, 0, call_id)                             \
+    X(T, part, thoughtSignature, SIGNATURE, 0, none)                       \
+    X(T, part, toolCall, IGNORE, 0, none)                                  \
+    X(T, part, toolResponse, IGNORE, TCALL_ROW_LAST, none)                 \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, name, NAME, 0, none)                                        \
+    X(T, call, args, ARGUMENTS, TCALL_ROW_TEXT, none)                      \
+    X(T, call, partialArgs, UNREAD, TCALL_ROW_LAST, none)                  \
+    X(T, feedback, blockReason, STOP, 0, none)                             \
+    X(T, feedback, blockReasonMessage, MESSAGE, TCALL_ROW_LAST, none)      \
+    X(T, usage, promptTokenCount, INPUT_TOKENS, 0, none)                   \
+    X(T, usage, candidatesTokenCount, OUTPUT_TOKENS, TCALL_ROW_LAST, none) \
+    X(T, fault, message, MESSAGE, 0, none)                                 \
+    X(T, fault, status, ERROR_CODE, 0, none)                               \
+    X(T, fault, details, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      detail_retryDelay)                                                   \
+    X(T, detail, retryDelay, RETRY_DELAY, TCALL_ROW_LAST, none)
 
-/* Calls and their results that are of tools that Google runs do not count. */
-static const tcall_wire tcall_gemini_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
-    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
-    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
-
-static const tcall_wire tcall_gemini_candidate_[] = {
-    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
-    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_candidate_each_ = {
-    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_gemini_feedback_[] = {
-    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_gemini_usage_[] = {
-    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
-                                                     0, 0, 0};
-
-static const tcall_wire tcall_gemini_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_gemini_detail_each_)};
-
-static const tcall_wire tcall_gemini_members_[] = {
-    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
-    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
-    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_gemini_fault_)};
-
-static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_gemini_answer_, TCALL_GEMINI_ROWS_)
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 #define TCALL_GEMINI_STOPS_(X)                         \
@@ -26162,26 +24865,20 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "")
 
-static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+static const char tcall_gemini_roles_[] = "\"contents\":[\0"
+                                          "{\"role\":\"model\",\"parts\":[\0"
                                           "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
     "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-        "\"allowedFunctionNames\":[\"%n\"]}}";
-    if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, tcall_nth_(forms, request->choice),
-                           request->choice_name);
-}
+static const char tcall_gemini_choices_[] =
+    "\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+    "\"allowedFunctionNames\":[\"%n\"]}}";
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
  * whether it streams are in the path. */
@@ -26189,50 +24886,31 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_form_(out, "\"contents\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
-                       tcall_gemini_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_body_(provider, out, request);
+    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
+                       tcall_gemini_forms_);
     if (request->system && *request->system)
         tcall_write_named_(
             out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
             request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0 &&
-        !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "\"generationConfig\":{", NULL);
+        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
+    if (tcall_write_settings_(out, request, "generationConfig",
+                              request->max_tokens > 0)) {
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_name_[] = "gemini";
-static const char tcall_gemini_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_gemini_path_[] =
-    "/v1beta/models/{model}:generateContent";
-static const char tcall_gemini_stream_path_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
-TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
-                                                 tcall_gemini_url_,
-                                                 tcall_gemini_path_,
-                                                 tcall_gemini_stream_path_,
-                                                 "x-goog-api-key",
-                                                 "",
-                                                 {NULL, NULL},
-                                                 tcall_gemini_write_,
-                                                 &tcall_gemini_answer_,
-                                                 tcall_gemini_stops_,
-                                                 tcall_gemini_types_,
-                                                 TCALL_REASONING_SIGNATURES,
-                                                 TCALL_STRICT_NONE,
-                                                 TCALL_QUIRK_ORDERED,
-                                                 NULL,
-                                                 TCALL_TURNS_RESULTS_ALONE};
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent",
+                "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+                "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
+                TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
+                TCALL_TURNS_RESULTS_ALONE)
 
 /* ==========================================================================
  * >>interactions
@@ -26242,74 +24920,41 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  * hold all steps again.
  */
 
-static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The interaction of a stream's event is as the whole one, and a step as it
+ * begins like a whole one. The content of a delta is of a summary. */
+#define TCALL_INTERACTIONS_ROWS_(X, T)                                         \
+    X(T, answer, index, INDEX, 0, none)                                        \
+    X(T, answer, delta, ELEMENT, 0, delta_type)                                \
+    X(T, answer, event_type, EVENT, 0, none)                                   \
+    X(T, answer, step, ELEMENT, 0, step_type)                                  \
+    X(T, answer, interaction, NONE, 0, answer_index)                           \
+    X(T, answer, status, STOP, 0, none)                                        \
+    X(T, answer, usage, NONE, 0, usage_total_input_tokens)                     \
+    X(T, answer, steps, WHOLE_ANSWER, TCALL_EACH(ELEMENT), step_type)          \
+    X(T, answer, error, ERROR, 0, fault_status)                                \
+    X(T, answer, errors, NONE, TCALL_EACH(ERROR) | TCALL_ROW_LAST,             \
+      fault_message)                                                           \
+    X(T, delta, type, TYPE, 0, none)                                           \
+    X(T, delta, text, TEXT, 0, none)                                           \
+    X(T, delta, arguments, ARGUMENTS, 0, none)                                 \
+    X(T, delta, signature, SIGNATURE, 0, none)                                 \
+    X(T, delta, content, NONE, TCALL_ROW_LAST, thought_text)                   \
+    X(T, step, type, TYPE, 0, none)                                            \
+    X(T, step, id, ID, 0, none)                                                \
+    X(T, step, name, NAME, 0, none)                                            \
+    X(T, step, arguments, ARGUMENTS, TCALL_ROW_TEXT, none)                     \
+    X(T, step, signature, SIGNATURE, 0, none)                                  \
+    X(T, step, content, NONE, TCALL_EACH(NONE), said_text)                     \
+    X(T, step, summary, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST, thought_text) \
+    X(T, said, text, TEXT, TCALL_ROW_LAST, none)                               \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                       \
+    X(T, usage, total_input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, total_output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, status, ERROR_TYPE, 0, none)                                   \
+    X(T, fault, message, MESSAGE, 0, none)                                     \
+    X(T, fault, code, ERROR_CODE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_interactions_said_each_ = {
-    tcall_interactions_said_, "", 0, 0, 0};
-
-static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_thought_each_ = {
-    tcall_interactions_thought_, "", 0, 0, 0};
-
-/* A step, whole or as it begins. */
-static const tcall_wire tcall_interactions_step_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_thought_each_)};
-
-static const tcall_wire tcall_interactions_step_each_ = {
-    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-/* The content is of a summary. */
-static const tcall_wire tcall_interactions_delta_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
-
-static const tcall_wire tcall_interactions_usage_[] = {
-    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_one_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_each_ = {
-    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
-
-/* The interaction of a stream's event is as the whole one. */
-static const tcall_wire tcall_interactions_members_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
-    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
-    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
-    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_interactions_step_each_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_fault_each_)};
-
-static const tcall_wire tcall_interactions_answer_ = {
-    tcall_interactions_members_, "", 0, 0, 0};
+TCALL_ROWS(tcall_interactions_answer_, TCALL_INTERACTIONS_ROWS_)
 
 #define TCALL_INTERACTIONS_STOPS_(X)              \
     X("in_progress", TCALL_STOP_UNKNOWN)          \
@@ -26356,71 +25001,44 @@ TCALL_FORMS_(
 static const char tcall_interactions_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
-/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
-static void tcall_interactions_config_(tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       bool tools)
-{
-    static const char choices[] =
-        "\0"
-        "\"tool_choice\":\"none\"\0"
-        "\"tool_choice\":\"any\"\0"
-        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
-    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_is_extra_(request, "generation_config") ||
-        (!chosen && request->max_tokens <= 0))
-        return;
-    tcall_write_form_(out, "\"generation_config\":{", NULL);
-    if (chosen)
-        tcall_write_named_(out, tcall_nth_(choices, request->choice),
-                           request->choice_name);
-    if (request->max_tokens > 0)
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    tcall_write_text(out, "}");
-}
+static const char tcall_interactions_choices_[] =
+    "\0"
+    "\"tool_choice\":\"none\"\0"
+    "\"tool_choice\":\"any\"\0"
+    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
 
 /* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
 static int tcall_interactions_write_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request)
 {
-    bool tools;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    bool chosen;
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
-    tcall_write_text(out, "]");
-    tools =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
-    tcall_interactions_config_(out, request, tools);
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_interactions_forms_);
+    chosen =
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
+        request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_write_settings_(out, request, "generation_config",
+                              chosen || request->max_tokens > 0)) {
+        if (chosen)
+            tcall_write_choice_(provider, out, request,
+                                tcall_interactions_choices_);
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+        tcall_write_close(out, '}');
+    }
     tcall_write_flag_(out, "store", false);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_interactions_name_[] = "interactions";
-static const char tcall_interactions_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_interactions_path_[] = "/v1beta/interactions";
-
-TCALL_DATA_ const tcall_provider tcall_interactions = {
-    tcall_interactions_name_,
-    tcall_interactions_url_,
-    tcall_interactions_path_,
-    NULL,
-    "x-goog-api-key",
-    "",
-    {"Api-Revision", "2026-05-20"},
-    tcall_interactions_write_,
-    &tcall_interactions_answer_,
-    tcall_interactions_stops_,
-    tcall_interactions_types_,
-    TCALL_REASONING_DATA, /* words and signatures */
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    0};
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/interactions", "", "x-goog-api-key", "",
+                "Api-Revision", "2026-05-20",
+                TCALL_REASONING_DATA, /* words and signatures */
+                "", TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
  * >>servers
@@ -26432,21 +25050,11 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
  * detail may come in pieces, objects of one type and index; it has to go back
  * whole, because its signature is of the whole. */
 
-/* The members of a piece that are put together. */
-static const struct {
-    const char *key;
-    bool joined; /* one text; of others the last piece's counts */
-} tcall_detail_members_[] = {{"text", true},
-                             {"summary", true},
-                             {"signature", false},
-                             {"id", false},
-                             {"format", false}};
-
-typedef struct tcall_detail_ {
-    const char *first; /* its first piece */
-    const char *next;  /* the piece after its last one, or NULL */
-    const char *end;   /* of the text */
-} tcall_detail_;
+/* The members of a piece that are put together: of the first ones all texts,
+ * joined; of others that of the last piece, where a signature is. */
+static const char tcall_detail_members_[] =
+    "text\0summary\0signature\0id\0format";
+enum { TCALL_DETAIL_JOINED_ = 2, TCALL_DETAIL_ROWS_ = 5 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -26465,94 +25073,74 @@ static bool tcall_same_member_(const char *a, const char *b, const char *key)
            tcall_str_eq(tcall_text_verbatim_(a), tcall_text_verbatim_(b));
 }
 
-/* Finds the pieces of the detail that begins here. Data stands for itself. */
-static tcall_detail_ tcall_detail_of_(const char *first, const char *end)
+/* Returns the piece after the last one of the detail that begins here, or NULL.
+ * Data stands for itself. */
+static const char *tcall_detail_end_(const char *first, const char *end)
 {
-    tcall_detail_ detail;
     const char *piece = first;
     do
         piece = tcall_next_piece_(tcall_text_skip_(piece), end);
     while (piece && tcall_same_member_(first, piece, "type") &&
            tcall_same_member_(first, piece, "index") &&
            !tcall_text_get_(piece, "data"));
-    detail.first = first;
-    detail.next = piece;
-    detail.end = end;
-    return detail;
+    return piece;
 }
 
-/* Gives the next text that a piece has under this key, NULL at the end. */
-static const char *tcall_detail_text_(const tcall_detail_ *detail,
-                                      const char **piece, const char *key)
+/* Writes one of the members that are put together, if a piece from the first to
+ * the next detail has it. Texts are joined as they are, escapes and all: each
+ * begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const char *first,
+                                const char *next, const char *end, unsigned row)
 {
-    const char *text = NULL;
-    while (*piece && *piece != detail->next && !text) {
-        text = tcall_text_get_(*piece, key);
-        if (text && *text != '"')
-            text = NULL;
-        *piece = tcall_next_piece_(tcall_text_skip_(*piece), detail->end);
+    const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
+    const bool joined = row < TCALL_DETAIL_JOINED_;
+    for (; first != next;
+         first = tcall_next_piece_(tcall_text_skip_(first), end)) {
+        const char *more = tcall_text_get_(first, key);
+        if (!more || *more != '"')
+            continue;
+        if (joined && !text) {
+            tcall_write_key(out, key);
+            tcall_write_char_(out, '"');
+        }
+        text = more;
+        if (joined)
+            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
+                              tcall_text_inner_(text).len);
     }
-    return text;
-}
-
-/* Writes the texts of all pieces as one. They are joined as they are, escapes
- * and all: each begins and ends at whole characters. */
-static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
-                                const char *key)
-{
-    const char *piece = detail->first;
-    const char *text = tcall_detail_text_(detail, &piece, key);
-    if (!text)
+    if (text && joined)
+        tcall_write_char_(out, '"');
+    if (!text || joined)
         return;
     tcall_write_key(out, key);
-    tcall_write_char_(out, '"');
-    for (; text; text = tcall_detail_text_(detail, &piece, key)) {
-        tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(out, inner.ptr, inner.len);
-    }
-    tcall_write_char_(out, '"');
-}
-
-/* Writes the text that came last: a signature is in the last piece. */
-static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
-                              const char *key)
-{
-    const char *piece = detail->first, *text, *last = NULL;
-    while ((text = tcall_detail_text_(detail, &piece, key)) != NULL)
-        last = text;
-    if (!last)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(last));
+    tcall_write_verbatim(out, tcall_text_verbatim_(text));
 }
 
 /* Is the key, quotes included, one of those that are put together? */
-static bool tcall_is_detail_member_(const char *key)
+static bool tcall_is_joined_(const char *key)
 {
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_text_is_(key, tcall_detail_members_[i].key))
-            return true;
-    return false;
+    unsigned row = 0;
+    while (row < TCALL_DETAIL_ROWS_ &&
+           !tcall_text_is_(key, tcall_nth_(tcall_detail_members_, row)))
+        row++;
+    return row < TCALL_DETAIL_ROWS_;
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const char *first,
+                                const char *next, const char *end)
 {
-    const char *key = tcall_text_next_(detail->first + 1), *end;
-    size_t i;
+    const char *key = tcall_text_next_(first + 1), *after;
+    unsigned row;
     tcall_write_open(out, '{');
-    for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
+    for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
+        after = tcall_text_skip_(tcall_text_value_(key));
+        if (!tcall_is_joined_(key))
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
-        else
-            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    for (row = 0; row < TCALL_DETAIL_ROWS_; row++)
+        tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
 
@@ -26560,77 +25148,46 @@ static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
-    const char *piece = tcall_next_piece_(pieces.ptr, end);
+    const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
     tcall_write_form_(out, "\"reasoning_details\":[", NULL);
-    while (piece) {
-        tcall_detail_ detail = tcall_detail_of_(piece, end);
-        if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
+    for (; piece; piece = next) {
+        next = tcall_detail_end_(piece, end);
+        if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
             tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(out, &detail);
-        piece = detail.next;
+            tcall_write_detail_(out, piece, next, end);
     }
     tcall_write_text(out, "]");
 }
 
-static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
+/* ---- all of them ---- */
 
-static int tcall_server_write_(const tcall_provider *provider,
+/* Writes the body for a server that speaks OpenAI's format. */
+static int tcall_openai_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
+    return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-/* A row of one of the tables: the function that writes its requests, and the
- * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
-                      reasoning, member, strict, quirks, turns)           \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
-        tcall_##name##_place_,                                            \
-        tcall_##name##_place_ + sizeof #name,                             \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                \
-        NULL,                                                             \
-        header,                                                           \
-        prefix,                                                           \
-        {NULL, NULL},                                                     \
-        write,                                                            \
-        &tcall_##format##_answer_,                                        \
-        tcall_##format##_stops_,                                          \
-        tcall_##format##_types_,                                          \
-        reasoning,                                                        \
-        strict,                                                           \
-        quirks,                                                           \
-        member,                                                           \
-        turns};
-#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+                    header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#define TCALL_X_(...) \
-    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-
-/* ==========================================================================
- * >>providers
- */
-
-static const tcall_provider *const tcall_providers_[] = {
-    &tcall_openai,
-    &tcall_responses,
-    &tcall_anthropic,
-    &tcall_ollama,
-    &tcall_gemini,
-    &tcall_interactions,
-#define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-    const tcall_provider *const *provider = tcall_providers_;
+#define TCALL_X_(name, ...) &tcall_##name,
+    static const tcall_provider *const all[] = {&tcall_openai,
+                                                &tcall_responses,
+                                                &tcall_anthropic,
+                                                &tcall_ollama,
+                                                &tcall_gemini,
+                                                &tcall_interactions,
+                                                TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    const tcall_provider *const *provider = all;
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
@@ -26645,36 +25202,12 @@ const tcall_provider *tcall_provider_named(const char *name)
  * object with a key twice, of which each reader makes something else.
  */
 
-/* Writes what the text is read as to the end of the free part of the block.
- * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
-                               const struct tcall_lenience_ *lenient)
+/* Returns whether a text, which is JSON, has a name twice in an object. */
+TCALL_SHARED_ bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 {
-    tcall_str mended = tcall_slice_(NULL, 0);
-    size_t room = tcall_block_free_(block);
-    char *end = tcall_block_gap_(block) + room;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    uint32_t fixes;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
-        return mended;
-    /* Where it lies now must stay free when it is longer than the text was. */
-    if (machine.len > text.len && room < 2 * machine.len - text.len)
-        return mended;
-    mended.ptr = end - machine.len;
-    mended.len = machine.len;
-    memmove(end - machine.len, machine.text, machine.len);
-    return mended;
-}
-
-static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    memset(&desc, 0, sizeof desc);
-    return tcall_arguments_read_(block, &machine, &desc, object) ==
+    const char *where;
+    (void)block;
+    return tcall_json_odd_(object.ptr, object.ptr + object.len, &where) ==
            TCALL_E_DUPLICATE;
 }
 
@@ -26684,46 +25217,63 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
-    size_t at = chat->start + from;
+    size_t at = chat->start + from, room = tcall_block_free_(block);
     for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || !text.len)
+        bool object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
+        tcall_machine machine;
+        tcall_machine_desc desc;
+        uint32_t fixes;
+        int r;
+        if (head->kind != TCALL_ITEM_CALL || !text.len ||
+            (head->error && !object))
             continue;
-        if (head->flags & TCALL_FLAG_OBJECT_) {
-            if (tcall_has_key_twice_(block, text))
-                head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+        memset(&desc, 0, sizeof desc);
+        desc.object = true;
+        desc.for_c = !object; /* an object goes back as it came */
+        r = tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes);
+        if (r == TCALL_E_DUPLICATE)
+            head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+        /* where a longer one lies now must stay free when it is moved */
+        if (r < 0 || object ||
+            (machine.len > text.len && room < 2 * machine.len - text.len))
             continue;
-        }
-        if (head->error)
-            continue;
-        mended = tcall_mended_(block, text, lenient);
-        if (!mended.len)
-            continue;
-        tcall_chat_shift_(chat, end, end - text.len + mended.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
-        tcall_copy_(block->base + end - text.len, mended);
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
+                            machine.len);
+        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
+        tcall_chat_shift_(chat, end, end - text.len + machine.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        tcall_copy_(block->base + end - text.len, read);
         head->flags |= TCALL_FLAG_OBJECT_;
+        room = tcall_block_free_(block);
     }
 }
 
 /* ==========================================================================
- * >>agent_desc: is a desc complete, and is what it adds to requests allowed
+ * >>agent
+ *
+ * First what an agent is made of: is its desc complete, is there memory for
+ * it. Then the calls of an answer: they are run in batches, or, in a plan,
+ * answered by whoever made it. Each call gets one result, whatever becomes of
+ * the turn.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* What desc asks for and this program was built without, as a sentence. */
-static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
-{
-    (void)desc;
-#ifdef TOOLCALL_NO_RETRY
-    if (desc->max_tries > 1)
-        return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
-#endif
-    return NULL;
-}
+enum {
+    TCALL_AGENT_UNSET_,   /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,    /* no turn */
+    TCALL_AGENT_OPEN_,    /* wait where a try failed, count the request */
+    TCALL_AGENT_CONNECT_, /* open the transport */
+    TCALL_AGENT_SEND_,    /* write the request */
+    TCALL_AGENT_READ_,    /* read the answer */
+    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+};
+
+/* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
@@ -26767,15 +25317,15 @@ static bool tcall_agent_is_value_(const char *text)
     return true;
 }
 
-/* A header of the user by this name, or NULL. */
-TCALL_SHARED_ const tcall_header *
-tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
+/* Does the user add a header of this name? */
+static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
+                                     const char *name)
 {
     size_t i;
     for (i = 0; name && i < desc->header_count; i++)
         if (tcall_agent_same_name_(desc->headers[i].name, name))
-            return &desc->headers[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
@@ -26791,29 +25341,27 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
             !tcall_agent_is_value_(header->secret))
             return "a header's value must not hold control characters";
     }
-    if (tcall_agent_header_named_(desc, "Content-Type") ||
-        tcall_agent_header_named_(desc, "Content-Length") ||
-        tcall_agent_header_named_(desc, "Transfer-Encoding") ||
-        tcall_agent_header_named_(desc, "Host"))
+    if (tcall_agent_adds_header_(desc, "Content-Type") ||
+        tcall_agent_adds_header_(desc, "Content-Length") ||
+        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+        tcall_agent_adds_header_(desc, "Host"))
         return "headers hold one that each request has already";
-    if (desc->key &&
-        tcall_agent_header_named_(desc, desc->provider->key_header))
+    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
         return "headers hold the one that carries the key: leave one out";
     return NULL;
 }
 
-/* What is wrong with what the user adds to requests, or NULL. */
+/* Returns what is wrong with what the user adds to requests, or NULL. */
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_left_out_(desc);
-    if (!problem)
-        problem = tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem =
+        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
-/* What desc lacks, as a sentence, or NULL. */
-TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks, as a sentence, or NULL. */
+static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
@@ -26841,14 +25389,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-#ifdef TOOLCALL_NO_RETRY
-enum { TCALL_AGENT_TRIES_ = 1 };
-#else
-enum { TCALL_AGENT_TRIES_ = 3 };
-#endif
-
 /* A number below zero is no limit anybody meant: it counts as zero does. */
-TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
+static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
@@ -26858,7 +25400,7 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
     if (desc->max_calls <= 0)
         desc->max_calls = 32;
     if (desc->max_tries <= 0)
-        desc->max_tries = TCALL_AGENT_TRIES_;
+        desc->max_tries = 3;
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)
@@ -26867,27 +25409,122 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
                          : provider->path;
 }
 
-#endif /* TOOLCALL_NO_AGENT */
+/* ---- set up ---- */
 
-/* ==========================================================================
- * >>agent_calls: the calls of an answer get their results
- *
- * They are run in batches, or, in a plan, answered by whoever made it. Each
- * call gets one result, whatever becomes of the turn.
- */
+/* Is the agent at work, or its registry? Who is called then only looks. */
+TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+{
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+}
 
-#ifndef TOOLCALL_NO_AGENT
+/* Returns the bytes of the offer of a turn: a bit for each row. */
+static size_t tcall_agent_offer_size_(const tcall_desc *desc)
+{
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    return tcall_round_up_(rows / 8 + 1);
+}
 
-enum {
-    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
-    TCALL_AGENT_IDLE_,   /* no turn */
-    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
-    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
-    TCALL_AGENT_SEND_,   /* write the request */
-    TCALL_AGENT_READ_,   /* read the answer */
-    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
-};
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(desc->path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
+                      strlen(rest)
+                : 0;
+}
+
+/* Returns the bytes that an agent takes for as long as it lives. */
+static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+{
+    return tcall_agent_offer_size_(desc) +
+           tcall_round_up_(sizeof(tcall_reader)) +
+           tcall_round_up_(sizeof(tcall_call)) + tcall_round_up_(io_size);
+}
+
+size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
+                        size_t bytes)
+{
+    size_t need = tcall_need(desc, bytes);
+    tcall_agent_desc made = *agent;
+    if (!need || !agent->provider || !agent->model)
+        return 0;
+    tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* calls hold what they need at the same time */
+        need += 2 * bytes;
+    return need + tcall_agent_size_(desc, made.io_size) +
+           tcall_round_up_(tcall_agent_path_size_(&made));
+}
+
+/* Was it set up, in a registry that was not set up anew? Memory that was not
+ * set up yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
+{
+    return agent->self == agent && agent->desc.tc->agent == agent;
+}
+
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_problem_(desc);
+    tcall *tc = desc->tc;
+    size_t size;
+    if (!problem && tc->offer)
+        problem = "tc has an agent already: each needs one of its own";
+    if (!problem && tcall_is_busy_(tc))
+        problem = "tc is at work: call this when it is not";
+    if (!problem || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    agent->problem = problem;
+    if (problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    agent->random = desc->seed;
+    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
+    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return TCALL_E_MEMORY;
+    }
+    tc->offer =
+        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
+    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
+    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
+    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    tc->key = desc->key;
+    tc->agent = agent->self = agent;
+    agent->state = TCALL_AGENT_IDLE_;
+    return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    const tcall_agent_desc before = agent->desc;
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    if (!tcall_block_room_(&desc->tc->block,
+                           tcall_agent_path_size_(&agent->desc))) {
+        agent->desc = before;
+        return TCALL_E_MEMORY;
+    }
+    agent->chat.counted.at = 0; /* its instructions come before */
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+        agent->picked = false;
+    return TCALL_OK;
+}
+
+/* ---- limits and events ---- */
 
 /* Without a clock no time ever passes: limits were refused at the start, and
  * nothing is sent again. */
@@ -26897,27 +25534,19 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
-{
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
-}
-
 /* Returns why no further round may begin, or TCALL_OK. */
 TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 {
-    uint32_t limit = agent->desc.max_ms;
+    const tcall_agent_desc *desc = &agent->desc;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
+    if (desc->max_ms &&
+        tcall_agent_now_(agent) - agent->turn.started >= desc->max_ms)
         return TCALL_E_TIMEOUT;
-    if (agent->desc.max_turn_tokens &&
-        agent->turn.tokens >= agent->desc.max_turn_tokens)
+    if (desc->max_turn_tokens && agent->turn.tokens >= desc->max_turn_tokens)
         return TCALL_E_LIMIT;
     return TCALL_OK;
 }
-
-/* ---- room for the turn ---- */
 
 /* After a lack of memory: says how large the block has to be for what comes
  * next, too: a quarter of it free, and room for calls as for what was said and
@@ -26931,26 +25560,37 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
 }
 
-/* ---- the calls of the answer ---- */
+/* ---- the calls of the last answer ---- */
 
-/* Finds the index-th call of the last answer. */
-static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
-                                   tcall_item *item)
+/* Finds a call by its number or, where that is < 0, by its id. Returns its
+ * number, or -1 if there is none. */
+static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
+                             tcall_item *item)
 {
     size_t at = agent->answer_at;
-    while (tcall_chat_next(&agent->chat, &at, item))
-        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
-            return true;
-    return false;
+    int i = 0;
+    for (; tcall_chat_next(&agent->chat, &at, item);
+         i += item->kind == TCALL_ITEM_CALL)
+        if (item->kind == TCALL_ITEM_CALL &&
+            (number < 0 ? tcall_str_eq(item->id, id) : i == number))
+            return i;
+    return -1;
 }
 
-/* The call as it came, not hydrated yet. */
+/* Has the call a result? */
+TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
+{
+    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
+}
+
+/* Makes of the item what tcall_hydrate is given. Returns false if there is no
+ * such call. */
 TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
-                                               int index, tcall_call *call)
+                                               int number, tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (!tcall_agent_find_call_(agent, index, &item))
+    if (tcall_agent_find_(agent, number, call->id, &item) < 0)
         return false;
     call->id = item.id;
     call->name = item.name;
@@ -26961,18 +25601,16 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->turn = &agent->turn;
     call->turn_id = agent->turn.id;
     call->round = agent->turn.rounds;
-    call->position = (uint16_t)(index + 1);
+    call->position = (uint16_t)(number + 1);
     return true;
 }
 
 /* Calls of an answer are in the conversation only until the next one begins. */
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
-    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
-                    agent->state == TCALL_AGENT_PLANNED_;
     int result;
-    if (!answered || tcall_agent_busy_(agent) || index < 0 ||
-        !tcall_agent_asked_(agent, index, call))
+    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+        index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
@@ -26980,149 +25618,17 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     return result;
 }
 
-/* A result belongs to its call by the id; the name is for providers that want
- * it once more. */
-static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, int error)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_RESULT;
-    item.id = call->id;
-    item.name = call->name;
-    item.text = text;
-    item.error = error;
-    return tcall_chat_add(&agent->chat, &item);
-}
-
-/* All calls have their results, so that nothing refers to them any more. */
-static void tcall_agent_mend_(tcall_agent *agent)
-{
-    tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.lenient);
-}
-
-/* Which call of the last answer has this id. */
-static int tcall_agent_position_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int position = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item) &&
-           !tcall_str_eq(item.id, id))
-        position += item.kind == TCALL_ITEM_CALL;
-    return position;
-}
-
-/* Results stand in the order of their calls, whichever of these ended first:
- * moves what was added last, from this place on, before those of later calls.
- */
-static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
-{
-    char *first = agent->chat.block->base + agent->chat.start;
-    int position = tcall_agent_position_(agent, id);
-    size_t at = agent->answer_at, next = at;
-    tcall_item item;
-    for (; at < from; at = next) {
-        tcall_chat_next(&agent->chat, &next, &item);
-        if (item.kind == TCALL_ITEM_RESULT &&
-            tcall_agent_position_(agent, item.id) > position)
-            break;
-    }
-    if (at < from)
-        tcall_rotate_(first + at, first + from,
-                      tcall_block_gap_(agent->chat.block));
-    agent->call_at++;
-}
-
-int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
-                       tcall_str text, bool error)
-{
-    tcall_item asked;
-    size_t from;
-    int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
-        !tcall_str_eq(asked.id, call->id) ||
-        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
-        return TCALL_E_USAGE;
-    from = agent->chat.block->low - agent->chat.start;
-    result = tcall_agent_add_result_(agent, call, text,
-                                     error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0) {
-        tcall_agent_spare_(agent, 0);
-        return result;
-    }
-    tcall_agent_place_(agent, asked.id, from);
-    if (agent->call_at == (size_t)agent->answer.calls) {
-        tcall_agent_mend_(agent);
-        agent->state = TCALL_AGENT_OPEN_;
-    }
-    return TCALL_OK;
-}
-
-/* Room for so many calls at a time: in the block, or for one in the agent. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int left = agent->answer.calls - (int)agent->call_at;
-    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (!agent->batch) {
-        agent->batch = &agent->call;
-        count = 1;
-    }
-    return count;
-}
-
-/* Takes up the calls that come next, as many as may be under way. */
-TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    size_t need = block->need;
-    int room = tcall_agent_batch_room_(agent), count = 0, index, error;
-    for (index = 0; count < room; index++) {
-        tcall_call *call = &agent->batch[count];
-        if (!tcall_agent_asked_(agent, index, call))
-            break;
-        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
-            continue;
-        agent->desc.tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
-        error = tcall_hydrate(agent->desc.tc, call);
-        /* One that has no memory beside others waits until those before it are
-         * done. */
-        if (error == TCALL_E_MEMORY && count > 0) {
-            tcall_let_go_(agent->desc.tc, call);
-            block->need = need;
-            break;
-        }
-        /* It still gets a result, which says that the limit is reached. */
-        if ((int)++agent->turn.calls > agent->desc.max_calls ||
-            agent->last_round || (agent->desc.no_parallel && index > 0))
-            tcall_cancel(call, TCALL_E_LIMIT);
-        call->is_agents = true;
-        count++;
-    }
-    agent->batch_count = count;
-    agent->current = agent->waiting = 0;
-}
+/* ---- their results ---- */
 
 /* Is it the MIME type of an image? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    size_t i;
+    const char *at = type;
     if (!type || strncmp(type, "image/", 6) != 0)
         return false;
-    for (i = 6; type[i] > ' ' && type[i] < 0x7F && !strchr("\"\\<>;,", type[i]);
-         i++)
+    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
         ;
-    return i > 6 && !type[i];
+    return at > type + 6 && !*at;
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -27130,12 +25636,8 @@ TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
                                          const char *type, tcall_str bytes)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_IMAGE;
-    item.id = id;
-    item.name = tcall_str_of(type);
-    item.text = bytes;
+    const tcall_item item =
+        tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
     return tcall_chat_add(&agent->chat, &item);
 }
 
@@ -27156,26 +25658,142 @@ static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
     return error;
 }
 
-/* Adds what came of a call to the conversation. */
-static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
-                                tcall_str text)
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, int number, size_t from)
 {
-    size_t from = agent->chat.block->low - agent->chat.start;
-    int error = tcall_agent_add_result_(agent, call, text, call->error);
-    if (error == TCALL_OK)
-        error = tcall_agent_add_attached_(agent, call);
-    if (error == TCALL_OK)
-        tcall_agent_place_(agent, call->id, from);
-    return error;
+    char *first = agent->chat.block->base + agent->chat.start;
+    size_t at = agent->answer_at, next = at;
+    tcall_item item, call;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_find_(agent, -1, item.id, &call) > number)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
 }
 
-/* Returns how many calls of the batch have not ended. */
-static int tcall_agent_open_calls_(const tcall_agent *agent)
+/* Adds what came of a call to the conversation. A result belongs to its call by
+ * the id; the name is for providers that want it once more. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text, int failed)
 {
-    int open = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
-    return open;
+    tcall_item item =
+        tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name, text);
+    const size_t from = agent->chat.block->low - agent->chat.start;
+    int error;
+    item.error = failed;
+    error = tcall_chat_add(&agent->chat, &item);
+    if (error == TCALL_OK && call->is_agents)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error < 0)
+        return error;
+    tcall_agent_place_(agent, call->position - 1, from);
+    agent->call_at++;
+    return TCALL_OK;
+}
+
+/* All calls have their results, so that nothing refers to them any more: the
+ * next round may begin. */
+static void tcall_agent_complete_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.lenient);
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    tcall_item asked;
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_answered_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_deliver_(agent, call, text,
+                                  error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        tcall_agent_spare_(agent, 0);
+    else if (agent->call_at == agent->answer.calls)
+        tcall_agent_complete_(agent);
+    return result;
+}
+
+/* ---- running them ---- */
+
+/* Takes room for calls that may be under way at the same time: in the block, or
+ * for one that of the agent. Returns how many. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int count = agent->answer.calls - agent->call_at;
+    if (agent->desc.parallel < count)
+        count = agent->desc.parallel;
+    agent->batch_mark = tcall_block_mark_(block);
+    agent->batch = NULL;
+    if (count > 1 && agent->batch_mark)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t need = tc->block.need;
+    int room = tcall_agent_batch_room_(agent), number, error;
+    agent->current = -1;
+    agent->waiting = 0;
+    for (number = 0; agent->batch_count < room; number++) {
+        tcall_call *call = &agent->batch[agent->batch_count];
+        if (!tcall_agent_asked_(agent, number, call))
+            break;
+        if (tcall_agent_answered_(agent, call->id))
+            continue;
+        tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        error = tcall_hydrate(tc, call);
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && agent->batch_count > 0) {
+            tcall_let_go_(tc, call);
+            tc->block.need = need;
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
+            (agent->desc.no_parallel && number > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+        call->is_agents = true;
+        agent->batch_count++;
+    }
+}
+
+/* Ends the batch, whatever becomes of the turn: calls that are under way come
+ * to their end, and what they hold is released. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (call->cx.end)
+            call->cx.end(call);
+        tcall_block_release_(block, call->mark);
+    }
+    tcall_block_release_(block, agent->batch_mark);
+    agent->batch_mark = 0;
+    agent->batch_count = 0;
 }
 
 /* Returns TCALL_E_MEMORY where the call failed because the block is too small,
@@ -27184,166 +25802,136 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
                               size_t head)
 {
     tcall_block *block = &agent->desc.tc->block;
+    const bool noticed = call->error >= 0 && agent->out.fill;
     size_t wanted = call->cx.wanted;
-    size_t left = (size_t)tcall_agent_open_calls_(agent) + 1;
-    bool noticed = call->error >= 0 && agent->out.fill;
-    if (wanted && !noticed) { /* a quarter of the room is for the call */
-        size_t size = head + wanted + wanted / 3 + 8;
-        tcall_block_note_(block, block->low + block->high + size);
-    } else if (call->error != TCALL_E_MEMORY || block->need <= block->size) {
+    if (wanted && !noticed) /* a quarter of the room is for the call */
+        tcall_block_note_(block, block->low + block->high + head + wanted +
+                                     wanted / 3 + 8);
+    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
         return TCALL_OK;
-    }
     if (wanted < agent->out.len)
         wanted = agent->out.len;
-    tcall_agent_spare_(agent, left * (head + wanted));
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
     return TCALL_E_MEMORY;
 }
 
-/* Lets a call go on, while nobody else may take the room where it writes. Where
- * it lacks more, need is so large that a quarter of that is free. */
-static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
-                               size_t taken)
+/* Lets a call go on. Its result is written where the item will lie, in three
+ * quarters of the room that is free: the rest is for the call itself. Nobody
+ * else may take that until the call has ended, or waits. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
+                                             tcall_call *call)
 {
     tcall_block *block = &agent->desc.tc->block;
-    size_t before = block->need;
-    int result;
-    block->need = 0;
-    tcall_block_lend_(block, taken);
-    result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    tcall_block_unlend_(block, block->lent - taken);
-    if (block->need)
-        block->need += 3 * (block->need - block->size);
-    tcall_block_note_(block, before);
-    return result;
-}
-
-/* Gives one call of the batch its turn. The result is written where its item
- * will lie. */
-TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    tcall_call *call = &agent->batch[agent->current];
-    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
+    const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
+    const size_t need = block->need, lent = block->lent;
     tcall_writer *out = &agent->out;
-    int result, lack;
-    if (over < 0)
-        tcall_cancel(call, over);
+    size_t room;
+    int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
-    /* A quarter of what is free is for the call itself. */
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    result = tcall_agent_invoke_(agent, call, head + room);
+    block->need = 0;
+    tcall_block_lend_(block, head + room);
+    result = tcall_invoke(agent->desc.tc, call, out);
+    tcall_block_unlend_(block, lent);
+    call->cx.wait_began = tcall_agent_now_(agent);
+    if (block->need) /* so large that a quarter of it is what the call lacks */
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    lack = tcall_agent_lacks_(agent, call, head);
-    if (lack < 0)
-        return lack;
-    return tcall_agent_deliver_(agent, call, tcall_slice_(out->buf, out->fill));
+    result = tcall_agent_lacks_(agent, call, head);
+    return result < 0 ? result
+                      : tcall_agent_deliver_(agent, call,
+                                             tcall_slice_(out->buf, out->fill),
+                                             call->error);
 }
 
-/* Adds what a call waits for, counted from now. */
-static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+/* Returns the milliseconds until a call wants to go on. */
+static uint32_t tcall_agent_left_(const tcall_agent *agent,
+                                  const tcall_call *call)
 {
     uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    tcall_wait wait = call->cx.wait;
-    if (wait.ms != TCALL_WAIT_NEVER)
-        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
-    tcall_wait_merge(&agent->wait, &wait);
+    uint32_t ms = call->cx.wait.ms;
+    if (ms == TCALL_WAIT_NEVER)
+        return ms;
+    return ms > spent ? ms - spent : 0;
 }
 
-/* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. Nobody knows when a verdict is there. */
+/* Does the call go on now? One that only waits for a time is left alone until
+ * then: the agent may be called more often than it has to. Nobody knows when a
+ * verdict is there. */
 static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-        !agent->desc.transport.now_ms)
-        return true;
-    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+    return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
+           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
 }
 
-/* Turns to the next call of the batch that is not done. Only where all of them
- * wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_rotate_(tcall_agent *agent, int result)
+/* Lets the next call of the batch go on, if it is due. Where the turn is over
+ * it is told so, and still gets its result: each call must have one. */
+static int tcall_agent_next_(tcall_agent *agent, int over)
 {
-    int open = tcall_agent_open_calls_(agent), asking = 0, i;
-    do
+    tcall_call *call;
+    do {
         agent->current = (agent->current + 1) % agent->batch_count;
-    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
-    agent->waiting = tcall_waits_(result) ? agent->waiting + 1 : 0;
+        call = &agent->batch[agent->current];
+    } while (call->cx.state == TCALL_DONE_);
+    if (over < 0)
+        tcall_cancel(call, over);
+    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
+                                         : TCALL_E_AGAIN;
+}
+
+/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
+ * have not wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_await_(tcall_agent *agent)
+{
+    tcall_wait all = agent->wait;
+    int open = 0, asking = 0, i;
+    for (i = 0; i < agent->batch_count; i++) {
+        const tcall_call *call = &agent->batch[i];
+        tcall_wait wait = call->cx.wait;
+        if (call->cx.state == TCALL_DONE_)
+            continue;
+        open++;
+        asking += call->cx.asks;
+        wait.ms = tcall_agent_left_(agent, call);
+        tcall_wait_merge(&all, &wait);
+    }
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_) {
-            tcall_agent_await_(agent, &agent->batch[i]);
-            asking += agent->batch[i].cx.asks;
-        }
     agent->waiting = 0;
+    agent->wait = all;
+    if (open == 0)
+        return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
-/* Gives back what the batch took. */
-static void tcall_agent_batch_end_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int i;
-    for (i = 0; i < agent->batch_count; i++)
-        tcall_block_release_(block, agent->batch[i].mark);
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
-    agent->batch_count = 0;
-}
-
-/* All of the batch have their results: takes up the next calls, or begins the
- * next round. */
-static int tcall_agent_batch_done_(tcall_agent *agent, int over)
-{
-    tcall_agent_batch_end_(agent);
-    if (agent->call_at < (size_t)agent->answer.calls)
-        return TCALL_E_AGAIN;
-    tcall_agent_mend_(agent);
-    if (over < 0 || agent->last_round)
-        return over < 0 ? over : TCALL_E_LIMIT;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_E_AGAIN;
-}
-
-/* Runs one call for a while. Where the turn is over, calls that are under way
- * are told so and still get their results: each call must have one. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
+/* Runs one call for a while; after the last one the next round begins. */
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
-    tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (!agent->batch_count)
-        return tcall_agent_batch_done_(agent, over);
-    call = &agent->batch[agent->current];
-    result = TCALL_E_AGAIN;
-    if (over < 0 || tcall_agent_due_(agent, call)) {
-        result = tcall_agent_turn_(agent, over);
-        call->cx.wait_began = tcall_agent_now_(agent);
-    }
-    if (result < 0 && !tcall_waits_(result))
-        return result;
-    return tcall_agent_open_calls_(agent)
-               ? tcall_agent_rotate_(agent, result)
-               : tcall_agent_batch_done_(agent, over);
-}
-
-/* Calls that are under way come to their end, whatever becomes of the turn:
- * what they hold is released. Nobody reads their results. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
-{
-    int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+    if (agent->batch_count) {
+        result = tcall_agent_next_(agent, over);
+        if (result < 0 && !tcall_waits_(result))
+            return result;
+        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
+        result = tcall_agent_await_(agent);
+        if (result < 0)
+            return result;
     }
     tcall_agent_batch_end_(agent);
+    if (agent->call_at < agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_complete_(agent);
+    if (over == TCALL_OK)
+        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
+    return over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -27351,278 +25939,189 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
 /* ==========================================================================
  * >>agent_loop: a turn, step by step
  *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* Bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? tcall_round_up_((size_t)(hole - desc->path) + strlen(rest) +
-                                  strlen(desc->model))
-                : 0;
-}
+/* ---- room for the turn ---- */
 
-/* Where the path has to name the model, it is put together in the block, right
- * before the conversation, which moves. */
-static int tcall_agent_set_path_(tcall_agent *agent)
+/* Drops the oldest turn; the last one only where all of them are old. Returns
+ * false if there is none to drop. Images that the user has shown, but said
+ * nothing to yet, are of the turn to come. */
+static bool tcall_chat_drop_(tcall_chat *chat, bool old)
 {
-    tcall_block *block = &agent->desc.tc->block;
-    tcall_chat *chat = &agent->chat;
-    const char *path = agent->desc.path, *hole = strchr(path, '{');
-    size_t size = tcall_agent_path_size_(&agent->desc);
-    size_t start = chat->start - agent->path_size;
-    tcall_writer writer;
-    if (size > agent->path_size &&
-        !tcall_block_room_(block, size - agent->path_size))
-        return TCALL_E_MEMORY;
-    tcall_chat_shift_(chat, chat->start, start + size);
-    chat->start = start + size;
-    agent->path_size = size;
-    if (!size)
-        return TCALL_OK;
-    tcall_writer_init(&writer, block->base + start, size);
-    tcall_write_bytes(&writer, path, (size_t)(hole - path));
-    tcall_write_text(&writer, agent->desc.model);
-    tcall_write_text(&writer, strchr(hole, '}') + 1);
-    tcall_write_bytes(&writer, "", 1); /* with its NUL */
-    agent->desc.path = writer.buf;
-    return TCALL_OK;
-}
-
-/* Bytes of the offer of a turn: a bit for each row. */
-static size_t tcall_agent_offer_size_(const tcall_desc *desc)
-{
-    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    return tcall_round_up_(rows / 8 + 1);
-}
-
-/* Bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc,
-                                const tcall_agent_desc *agent)
-{
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
-}
-
-size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
-                        size_t bytes)
-{
-    size_t need = tcall_need(desc, bytes);
-    tcall_agent_desc made = *agent;
-    if (!need || !agent->provider || !agent->model)
-        return 0;
-    tcall_agent_defaults_(&made);
-    if (made.parallel > 1) /* calls hold what they need at the same time */
-        need += 2 * bytes;
-    return need + tcall_agent_size_(desc, &made);
-}
-
-/* Was it set up, in a registry that was not set up anew? Memory that was not
- * set up yet does not point to itself. */
-TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
-{
-    return agent->self == agent && agent->desc.tc->agent == agent;
-}
-
-int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    const char *problem = tcall_agent_problem_(desc);
-    tcall_block *block;
-    size_t size;
-    if (!problem && desc->tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(desc->tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
-        memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
-    agent->random = desc->seed;
-    block = &desc->tc->block;
-    size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
-    if (size < agent->desc.io_size || !tcall_block_room_(block, size)) {
-        tcall_block_note_(block, block->low + size +
-                                     tcall_call_room_(&desc->tc->desc, 0));
-        return TCALL_E_MEMORY;
-    }
-    agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
-    desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
-    agent->reader =
-        (tcall_reader *)tcall_table_(desc->tc, 1, sizeof *agent->reader);
-    agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, block);
-    desc->tc->key = desc->key;
-    desc->tc->agent = agent->self = agent;
-    agent->state = TCALL_AGENT_IDLE_;
-    return tcall_agent_set_path_(agent);
-}
-
-int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    tcall_agent_desc before = agent->desc;
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->chat.counted.at = 0; /* its instructions come before */
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    error = tcall_agent_set_path_(agent);
-    if (error < 0) {
-        agent->desc = before;
-        return error;
-    }
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
-        agent->picked = false;
-    return TCALL_OK;
-}
-
-/* Drops the oldest turn. Returns false if there is only one. */
-static bool tcall_chat_drop_(tcall_chat *chat)
-{
-    char *first = chat->block->base + chat->start;
-    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
+    const size_t len = chat->block->low - chat->start;
+    size_t at = 0, next = 0;
     tcall_item item;
     bool speaks = true; /* an image of the user was last */
-    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
-        bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks) {
-            memmove(first, first + item_at, len - item_at);
-            chat->block->low -= item_at;
-            chat->counted.at = 0;
-            return true;
-        }
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks)
+            break;
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-        item_at = at;
     }
-    return false;
-}
-
-/* Drops oldest turns until so many bytes of the block are free. Returns false
- * if the last turn is in the way. */
-static bool tcall_chat_make_room_(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop_(chat))
-            return false;
+    if (chat->block->lent || (at == len && (speaks || !old)))
+        return false;
+    tcall_chat_shift_(chat, chat->start + at, chat->start);
+    chat->counted.at = 0;
     return true;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
-static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
     if (tcall_block_free_(block) < all / 4 + more)
-        tcall_chat_make_room_(&agent->chat, all / 3 + more);
+        while (tcall_block_free_(block) < all / 3 + more &&
+               tcall_chat_drop_(&agent->chat, old))
+            continue;
     return block->low != before;
 }
 
-/* Returns how many bytes of the conversation the last turn takes. */
-static size_t tcall_agent_last_turn_(const tcall_agent *agent)
+/* Returns where in the conversation the user spoke last. */
+static size_t tcall_agent_question_(const tcall_agent *agent)
 {
-    const tcall_chat *chat = &agent->chat;
-    size_t at = 0, next = 0, begin = 0;
+    size_t at = 0, next = 0, question = 0;
     tcall_item item;
-    for (; tcall_chat_next(chat, &next, &item); at = next)
+    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
         if (item.kind == TCALL_ITEM_USER)
-            begin = at;
-    return at - begin;
+            question = at;
+    return question;
+}
+
+/* Adds what the user said to the conversation, and makes room for another turn
+ * like the last. Where it does not fit even after all turns were dropped,
+ * nothing has changed. */
+TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+{
+    const tcall_str none = {NULL, 0};
+    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
+    if (size > tcall_block_free_(block) + said) {
+        tcall_block_note_(block, chat->start + block->high + size);
+        return TCALL_E_MEMORY;
+    }
+    if (tcall_agent_make_room_(
+            agent, size + said - tcall_agent_question_(agent), true))
+        tcall_chat_forget_(chat);
+    return tcall_chat_add(chat, &item);
 }
 
 /* ---- the offer ---- */
 
-/* Offers what the registry and pick_opts permit; of a conversation that has
- * its picks, no more than there was. */
-static void tcall_agent_permit_(tcall_agent *agent)
+/* Offers of these tools, or of all, what the registry and pick_opts permit; of
+ * a conversation that has its picks, no more than there was. */
+static void tcall_agent_offer_these_(tcall_agent *agent,
+                                     const tcall_picked *tools, int count)
 {
-    const tcall *tc = agent->desc.tc;
     const tcall_agent_desc *desc = &agent->desc;
+    const tcall *tc = desc->tc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = desc->pick
-                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
-                        : !tcall_withheld_(tc, tool);
-        if (agent->picked)
-            open = open && tcall_offers_(tc->offer, i);
-        tcall_set_offer_(tc->offer, i, open);
-    }
-}
-
-/* Takes all but these tools out of the offer. */
-static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
-                                int count)
-{
-    const tcall *tc = agent->desc.tc;
-    size_t i;
-    for (i = 0; i < tc->desc.tool_count; i++) {
+        const char *excluded =
+            desc->pick ? tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                       : tcall_withheld_(tc, tool);
         int at = 0;
-        while (at < count && tools[at].index != i)
+        while (tools && at < count && tools[at].index != i)
             at++;
-        if (at == count)
-            tcall_set_offer_(tc->offer, i, false);
+        tcall_set_offer_(tc->offer, i,
+                         !excluded && (!tools || at < count) &&
+                             (!agent->picked || tcall_offers_(tc->offer, i)));
     }
 }
 
-/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
- * TCALL_OK or an error. */
-TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or, of many, those that fit the
+ * text, and the pinned ones. Returns TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_offer_(tcall_agent *agent,
+                                              tcall_str text,
+                                              const tcall_picked *tools,
+                                              int count)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, i;
-    if (!desc->pick || agent->picked ||
+    int i;
+    if (tools)
+        agent->picked = false;
+    tcall_agent_offer_these_(agent, tools, count);
+    if (tools || !desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
         desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
-    tcall_agent_narrow_(agent, picks, count);
+    tcall_agent_offer_these_(agent, picks, count);
     /* For "hello" nothing fits: then the next turn picks. */
     for (i = 0; i < count; i++)
         agent->picked = agent->picked || !picks[i].pinned;
     return TCALL_OK;
 }
 
-/* Decides which tools the turn offers: these, or without them what it picks. */
-static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
-                              const tcall_picked *tools, int count)
+/* Returns how many tools the model gets to see. */
+TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    if (tools)
-        agent->picked = false;
-    tcall_agent_permit_(agent);
-    if (tools)
-        tcall_agent_narrow_(agent, tools, count);
-    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
+    const tcall *tc = agent->desc.tc;
+    size_t count = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
+    return count;
 }
 
-/* ---- what stands around the conversation ---- */
+/* ---- events ---- */
 
-/* What a request says before the model answers: the setting and what was said.
- */
-static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
-                                               const tcall_chat *chat)
+/* Tells listeners of the registry what the agent does. It has a frame of its
+ * own, which would lie on the stack while a tool runs. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
+                                                     tcall_event_kind kind,
+                                                     size_t bytes,
+                                                     tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
+        event.turn = &agent->turn;
+    if (kind == TCALL_EVENT_REQUEST)
+        event.tools = tcall_agent_tools_(agent);
+    event.text = text;
+    event.error = error;
+    event.status = agent->response.status;
+    event.bytes = bytes;
+    event.ms = agent->pause;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
+/* The reader tells of text and of calls as they come. */
+static void tcall_agent_text_piece_(void *user, tcall_str piece)
+{
+    tcall_agent_tell_((const tcall_agent *)user, TCALL_EVENT_TEXT, 0, piece,
+                      TCALL_OK);
+}
+
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(((const tcall_agent *)user)->desc.tc, &event,
+                TCALL_EVENT_PIECE);
+}
+
+/* ---- the request ---- */
+
+/* Writes the request with this conversation, to count its bytes or to send
+ * them. Both must come to the same: nothing that it reads may change before the
+ * answer is there. */
+static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
+                              tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request;
@@ -27634,7 +26133,19 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     request.tool_count = desc->tc->desc.tool_count;
     request.offer = desc->tc->offer;
     request.variables = desc->variables;
-    return request;
+    if (chat == &agent->chat) {
+        request.counted = &agent->chat.counted;
+        request.max_tokens = desc->max_tokens;
+        request.context = agent->context;
+        request.cache_prompt = desc->cache_prompt;
+        request.extra = desc->extra;
+        request.stream = desc->stream;
+        request.no_parallel = desc->no_parallel;
+        request.choice =
+            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
+    }
+    desc->provider->write(desc->provider, writer, &request);
+    return tcall_writer_flush(writer);
 }
 
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
@@ -27645,66 +26156,111 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 }
 
 /* Has the setting changed since the last turn: model, instructions, tools or
- * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks; who comes back from there to one that checks
- * has changed the setting. */
+ * their descriptions? It is all that a request says before anything was said.
+ * Reasoning that was made in another one is refused. A provider that takes it
+ * nevertheless has no setting, so that whoever comes back from there to one
+ * that does not has changed it. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum =
-        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
-    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum = tcall_hash_more_(
-        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
+    agent->setting = tcall_hash_more_(
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
+        tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
     tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
-    provider->write(provider, &writer, &request);
-    tcall_writer_flush(&writer);
-    agent->setting = sum;
-    return sum != before;
+    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &writer);
+    return agent->setting != before;
 }
 
-/* Adds what the user said to the conversation, and makes room for another turn
- * like the last. Where it does not fit even after all turns were dropped,
- * nothing has changed. */
-TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+/* Returns the path of the request. One that has to name the model is put
+ * together in the block, until the exchange is over; NULL: there is no room. */
+static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    tcall_chat *chat = &agent->chat;
-    tcall_block *block = chat->block;
-    size_t last = tcall_agent_last_turn_(agent), size = TCALL_HEAD_ + text.len;
-    size_t before = block->low;
-    bool dropped;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const char *path = agent->desc.path;
+    const char *rest = strchr(path + strcspn(path, "{"), '}');
+    tcall_block *block = &agent->desc.tc->block;
+    tcall_writer writer;
+    if (!size)
+        return path;
+    agent->path_mark = tcall_block_mark_(block);
+    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
+    if (!agent->path_mark || !writer.buf)
+        return NULL;
+    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_write_text(&writer, agent->desc.model);
+    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    return writer.buf;
+}
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+static int tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    tcall_request *request = &agent->request;
+    size_t i;
+    request->method = "POST";
+    request->path = tcall_agent_path_(agent);
+    request->headers = agent->headers;
+    request->header_count = 0;
+    request->body_len = agent->out.len;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[request->header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes, and an
+ * image few tokens. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    long text = (long)agent->out.len, need, context = agent->context;
+    size_t at = 0;
     tcall_item item;
-    if (size > tcall_block_free_(block) + block->low - chat->start) {
-        tcall_block_note_(block, chat->start + block->high + size);
-        return TCALL_E_MEMORY;
-    }
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_USER;
-    item.text = text;
-    if (!tcall_chat_make_room_(chat, size)) {
-        block->low = chat->start; /* the last turn has to go, too */
-        chat->counted.at = 0;
-    }
-    dropped = block->low != before;
-    tcall_chat_add(chat, &item);
-    if (tcall_agent_make_room_(agent, last) || dropped)
-        tcall_chat_forget_(chat);
-    return TCALL_OK;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
+        return false;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            text -= (long)((item.text.len + 2) / 3 * 4);
+    need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
+    if (need <= context)
+        return false;
+    need = context ? need : 2 * need;
+    for (context = context ? context : 4096; context < need;)
+        context *= 2;
+    agent->context = context;
+    return true;
 }
 
-void tcall_agent_cancel(tcall_agent *agent)
-{
-    agent->cancelled = 1;
-}
+/* ---- the exchange ---- */
 
 /* Returns what the transport answered; notes what it waits for. */
 static int tcall_agent_heard_(tcall_agent *agent, int result)
@@ -27719,141 +26275,37 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
     return result;
 }
 
-/* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_is_last_round_(const tcall_agent *agent)
-{
-    return !agent->turn.plan &&
-           ((int)agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-            (int)agent->turn.calls >= agent->desc.max_calls);
-}
-
-/* Writes the request, to count its bytes or to send them. Both must come to
- * the same: nothing that it reads may change before the answer is there. */
-static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
-    request.counted = &agent->chat.counted;
-    request.max_tokens = desc->max_tokens;
-    request.context = agent->context;
-    request.cache_prompt = desc->cache_prompt;
-    request.extra = desc->extra;
-    request.stream = desc->stream;
-    request.no_parallel = desc->no_parallel;
-    if (agent->last_round)
-        request.choice = TCALL_CHOICE_NONE;
-    desc->provider->write(desc->provider, writer, &request);
-    return tcall_writer_flush(writer);
-}
-
-/* Returns how many tools the model gets to see. */
-static size_t tcall_agent_tools_(const tcall_agent *agent)
-{
-    const tcall *tc = agent->desc.tc;
-    size_t count = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
-    return count;
-}
-
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    tcall_header *header = &agent->headers[agent->request.header_count];
-    if (!name)
-        return;
-    header->name = name;
-    header->value = value;
-    header->secret = secret;
-    agent->request.header_count++;
-}
-
-/* The key is kept apart from the value that goes before it, so that a trace
- * can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
-    size_t i;
-    memset(request, 0, sizeof *request);
-    request->method = "POST";
-    request->path = agent->desc.path;
-    request->headers = agent->headers;
-    request->body_len = body_len;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_header_named_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        tcall_agent_add_header_(agent, desc->headers[i].name,
-                                desc->headers[i].value,
-                                desc->headers[i].secret);
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, agent->desc.key);
-}
-
-/* The functions below whose frame is large are never inlined: their frames
- * would lie on the stack while a tool runs. */
-
-/* Tells of a request that begins. */
-TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.bytes = agent->request.body_len;
-    event.tools = tcall_agent_tools_(agent);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-}
-
-/* Bytes of the request that are images: of those a model makes few tokens. */
-static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
-{
-    size_t at = 0, sum = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_IMAGE)
-            sum += (item.text.len + 2) / 3 * 4;
-    return sum;
-}
-
-/* A server that cuts what it was not told to hold is told once, with room for
- * what follows: another number would make it load the model anew. Returns
- * whether the request has changed. A token is taken to have 3 bytes. */
-static bool tcall_agent_widen_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
-    const long need = (long)(text / 3) + answer;
-    const long room = agent->context ? need : 2 * need;
-    long context = agent->context ? agent->context : 4096;
-    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
-        need <= agent->context)
-        return false;
-    while (context < room)
-        context *= 2;
-    agent->context = context;
-    return true;
-}
-
-static int tcall_agent_count_(tcall_agent *agent)
-{
-    tcall_writer_init(&agent->out, NULL, 0);
-    return tcall_agent_write_(agent, &agent->out);
-}
-
-/* Counts the request and connects. Oldest turns are dropped here and nowhere
- * else, because from now on the request has to stay as it is. */
-TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
+/* Connects. */
+static int tcall_agent_connect_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
+    int result =
+        transport->open(transport->user, &agent->request, &agent->response);
+    if (result < 0)
+        return tcall_agent_heard_(agent, result);
+    tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
+                      tcall_slice_(NULL, 0), TCALL_OK);
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
+    agent->state = TCALL_AGENT_SEND_;
+    return TCALL_E_AGAIN;
+}
+
+/* Counts the request, once the pause before it is over, and connects. Oldest
+ * turns are dropped here, and otherwise only before the turn begins, because
+ * from now on the request has to stay as it is. In the last round that is left
+ * the model has to answer in words. */
+TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
+{
+    const uint32_t spent = tcall_agent_now_(agent) - agent->pause_began;
+    const tcall_turn *turn = &agent->turn;
     int result;
-    if ((int)agent->turn.rounds >= agent->desc.max_rounds)
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->pause = 0;
+    if (turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+    if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
@@ -27861,25 +26313,21 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
-    agent->last_round = tcall_agent_is_last_round_(agent);
-    result = tcall_agent_count_(agent);
-    if (result == TCALL_OK && tcall_agent_widen_(agent))
-        result = tcall_agent_count_(agent);
+    agent->last_round =
+        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
+                        turn->calls >= agent->desc.max_calls);
+    do {
+        tcall_writer_init(&agent->out, NULL, 0);
+        result = tcall_agent_write_(agent, &agent->chat, &agent->out);
+    } while (result == TCALL_OK && tcall_agent_widen_(agent));
+    if (result == TCALL_OK)
+        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
-    agent->opened = true;
-    result =
-        transport->open(transport->user, &agent->request, &agent->response);
-    if (result < 0)
-        return tcall_agent_heard_(agent, result);
-    tcall_agent_tell_request_(agent);
-    agent->sent = agent->received = agent->unsent = 0;
-    memset(&agent->resume, 0, sizeof agent->resume);
-    agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    agent->state = TCALL_AGENT_CONNECT_;
+    return tcall_agent_connect_(agent);
 }
 
 /* What the writer of the request writes to. */
@@ -27891,24 +26339,6 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     if (accepted > 0)
         agent->sent += (size_t)accepted;
     return tcall_agent_heard_(agent, accepted);
-}
-
-/* The reader tells of text and of calls as they come; listeners of the
- * registry get them as events. */
-static void tcall_agent_text_piece_(void *user, tcall_str piece)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.text = piece;
-    tcall_tell_((tcall *)user, &event, TCALL_EVENT_TEXT);
-}
-
-static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.item = piece;
-    tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -27924,7 +26354,7 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     writer.resume = &agent->resume;
     result = tcall_writer_flush(&writer);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &writer);
+        result = tcall_agent_write_(agent, &agent->chat, &writer);
     agent->unsent = writer.fill;
     agent->resume.stored = agent->sent + writer.fill;
     return result;
@@ -27932,29 +26362,31 @@ static int tcall_agent_send_more_(tcall_agent *agent)
 
 static bool tcall_agent_knows_(void *user, tcall_str name)
 {
-    return tcall_find((const tcall *)user, name) != NULL;
+    return tcall_find(((const tcall_agent *)user)->desc.tc, name) != NULL;
 }
 
 /* Sends the request, and once all of it went out gets ready to read: items of
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
+    tcall_reader *reader = agent->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     /* A tool table or a variable was changed while the request was written. */
     if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
-    agent->answer_at = tc->block.low - agent->chat.start;
-    tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
-                      tcall_agent_text_piece_, tc);
-    agent->reader->call = tcall_agent_call_piece_;
-    agent->reader->text_calls = agent->desc.text_calls;
-    agent->reader->knows = tcall_agent_knows_;
+    agent->answer_at = agent->chat.block->low - agent->chat.start;
+    tcall_reader_init(reader, agent->desc.provider, &agent->chat,
+                      tcall_agent_text_piece_, agent);
+    reader->call = tcall_agent_call_piece_;
+    reader->text_calls = agent->desc.text_calls;
+    reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
+
+/* ---- the answer ---- */
 
 /* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
@@ -27987,33 +26419,32 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
-static int tcall_agent_judge_(tcall_agent *agent)
+ * TCALL_OK. *keeps: it stays in the conversation, as one does that did not end
+ * by itself, for its words. */
+static int tcall_agent_judge_(tcall_agent *agent, bool *keeps)
 {
-    int result = tcall_reader_end(agent->reader), status;
-    agent->answer = agent->reader->answer;
-    tcall_agent_mask_(agent, agent->answer.message);
-    tcall_agent_mask_(agent, agent->answer.stop_text);
-    if (agent->response.retry_after_ms < 0)
-        agent->response.retry_after_ms = agent->answer.wait_ms;
+    tcall_answer *answer = &agent->answer;
+    tcall_response *response = &agent->response;
+    int broken = tcall_reader_end(agent->reader), error;
+    *answer = agent->reader->answer;
+    tcall_agent_mask_(agent, answer->message);
+    tcall_agent_mask_(agent, answer->stop_text);
+    if (response->retry_after_ms < 0)
+        response->retry_after_ms = answer->wait_ms;
+    *keeps = false;
     /* With an error status no body is an answer, whatever it looks like. */
-    status = tcall_answer_error(&agent->answer, agent->response.status);
-    if (status < 0)
-        return status;
+    error = tcall_answer_error(answer, response->status);
+    if (error == TCALL_OK)
+        error = broken;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (!agent->turn.plan && agent->answer.calls &&
-        agent->answer.reasoning_dropped)
-        return TCALL_E_MEMORY;
-    return result < 0 ? result : tcall_answer_ending_(&agent->answer);
-}
-
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
-{
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
+    if (error == TCALL_OK && !agent->turn.plan && answer->calls &&
+        answer->reasoning_dropped)
+        error = TCALL_E_MEMORY;
+    if (error < 0)
+        return error;
+    error = tcall_answer_ending_(answer);
+    *keeps = error == TCALL_OK || answer->has_text;
+    return error;
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */
@@ -28028,22 +26459,45 @@ static void tcall_agent_count_tokens_(tcall_agent *agent)
     agent->turn.tokens += more < room ? more : room;
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
-TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
+/* Is a request under way? */
+static bool tcall_agent_talks_(const tcall_agent *agent)
+{
+    return agent->state >= TCALL_AGENT_CONNECT_ &&
+           agent->state <= TCALL_AGENT_READ_;
+}
+
+/* Ends the exchange, if there is one. */
+static void tcall_agent_close_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_event event;
-    int error = tcall_agent_judge_(agent);
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = agent->received;
-    event.text = tcall_str_of(agent->answer.message);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (!tcall_agent_keeps_(agent, error))
+    if (tcall_agent_talks_(agent))
+        transport->close(transport->user);
+    tcall_block_release_(agent->chat.block, agent->path_mark);
+    agent->path_mark = 0;
+}
+
+/* The same after an error. An answer that is not whole must not stay in the
+ * conversation, nor one whose calls have no results. */
+static void tcall_agent_leave_(tcall_agent *agent)
+{
+    tcall_agent_close_(agent);
+    if (agent->state == TCALL_AGENT_READ_ ||
+        (agent->state > TCALL_AGENT_READ_ &&
+         agent->call_at < agent->answer.calls))
+        agent->chat.block->low = agent->chat.start + agent->answer_at;
+}
+
+/* The answer is complete: goes on with its calls, or ends the turn. */
+TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
+{
+    bool keeps;
+    int error = tcall_agent_judge_(agent, &keeps);
+    tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
+                      tcall_str_of(agent->answer.message), error);
+    if (!keeps)
         return error;
-    transport->close(transport->user);
-    agent->opened = agent->reconnected = false;
+    tcall_agent_close_(agent);
+    agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
@@ -28062,30 +26516,18 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
         transport->read(transport->user, agent->io, agent->desc.io_size);
     int error;
     if (count == 0)
-        return tcall_agent_answered_(agent);
+        return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
-        return tcall_agent_answered_(agent);
+        return tcall_agent_take_(agent);
     return TCALL_E_AGAIN;
 }
 
-/* Ends the exchange, and forgets what came of an answer. */
-static void tcall_agent_leave_(tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (agent->opened)
-        transport->close(transport->user);
-    agent->opened = false;
-    /* Half an answer must not stay in the conversation. */
-    if (agent->state == TCALL_AGENT_READ_)
-        agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
-}
-
-#ifndef TOOLCALL_NO_RETRY
+/* ---- another try ---- */
 
 /* The wait doubles from the first to the last. */
 enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
@@ -28099,7 +26541,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
     if (!status)
         return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
                error == TCALL_E_RESOLVE ||
-               (error == TCALL_E_TIMEOUT && agent->state == TCALL_AGENT_OPEN_);
+               (error == TCALL_E_TIMEOUT &&
+                agent->state == TCALL_AGENT_CONNECT_);
     if (status < 400)
         return false;
     if (response->should_retry)
@@ -28121,7 +26564,8 @@ static uint32_t tcall_agent_chance_(tcall_agent *agent)
     return bits >> 16;
 }
 
-/* Half of the wait is fixed, up to another half is chance. */
+/* Returns the wait before the next try: half of it is fixed, up to another half
+ * is chance. */
 static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
     int doublings = agent->tries - 1;
@@ -28133,100 +26577,48 @@ static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 }
 
 /* Returns the milliseconds to wait before the request is sent again, or the
- * error where it is not. */
+ * error where it is not. A connection that was dead when it was reused is
+ * replaced at once, which does not count as a try. */
 static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long told = agent->response.retry_after_ms;
-    uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const tcall_response *response = &agent->response;
+    const long told = response->retry_after_ms;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms;
+    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
+        !agent->reconnected) {
+        agent->reconnected = true;
+        return 0;
+    }
+    agent->tries++;
+    ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        (int)agent->tries >= desc->max_tries ||
+        agent->tries >= desc->max_tries ||
         (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;
 }
 
-#else
-
-static long tcall_agent_retry_wait_(const tcall_agent *agent, int error)
-{
-    (void)agent;
-    return error;
-}
-
-#endif /* TOOLCALL_NO_RETRY */
-
-/* Tells of the next try and begins the wait before it. */
-static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = agent->response.status;
-    event.ms = agent->pause = ms;
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
-    agent->pause_began = tcall_agent_now_(agent);
-    tcall_wait_ms(&agent->wait, ms);
-    agent->state = TCALL_AGENT_PAUSE_;
-}
-
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused is replaced at once,
- * which does not count as a try. */
+ * error. Without a request that is under way there is nothing to send again. */
 TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
-    const tcall_response *response = &agent->response;
-    bool dead = error == TCALL_E_CLOSED && !response->status &&
-                response->retry_after_ms == 0 && !agent->reconnected;
-    long ms = 0;
-    /* Without a request that is under way there is nothing to send again. */
-    if (!agent->opened || tcall_agent_over_(agent) < 0)
-        return error;
-    if (dead) {
-        agent->reconnected = true;
-    } else {
-        agent->tries++;
+    long ms = error;
+    if (tcall_agent_talks_(agent) && tcall_agent_over_(agent) == TCALL_OK)
         ms = tcall_agent_retry_wait_(agent, error);
-    }
     if (ms < 0)
         return error;
     tcall_agent_leave_(agent);
-    tcall_agent_pause_(agent, error, (uint32_t)ms);
-    return TCALL_E_AGAIN;
-}
-
-/* Looks whether the pause before the next try is over. */
-static int tcall_agent_paused_(tcall_agent *agent)
-{
-    uint32_t spent =
-        agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    if (spent < agent->pause)
-        return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_E_AGAIN;
+    agent->pause = (uint32_t)ms;
+    tcall_agent_tell_(agent, TCALL_EVENT_RETRY, 0, tcall_slice_(NULL, 0),
+                      error);
+    agent->pause_began = tcall_agent_now_(agent);
+    return tcall_wait_ms(&agent->wait, agent->pause);
 }
 
-/* An error ends the turn. What it added to the conversation stays as far as it
- * is whole: calls without results are taken back, and so is a question that
- * nobody answered. */
-TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    size_t at = 0, next = 0, last = 0;
-    tcall_item item;
-    if ((agent->state == TCALL_AGENT_CALLS_ ||
-         agent->state == TCALL_AGENT_PLANNED_) &&
-        agent->call_at < (size_t)agent->answer.calls)
-        block->low = agent->chat.start + agent->answer_at;
-    item.kind = TCALL_ITEM_TEXT;
-    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
-        last = at;
-    agent->unanswered = item.kind == TCALL_ITEM_USER;
-    if (agent->unanswered)
-        block->low = agent->chat.start + last;
-}
+/* ---- a turn begins and ends ---- */
 
 /* Adds a further text to one, in the free part of the block. Where that has no
  * room for both, or a call is at work there, the further one counts alone. */
@@ -28251,37 +26643,35 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
-    size_t at = 0;
+    size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
+    at = tcall_agent_question_(agent);
     while (tcall_chat_next(&agent->chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER)
-            text.len = 0;
-        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+        if (item.kind == TCALL_ITEM_CALL)
             best = 0;
         rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
         if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (rank > best)
-            text.len = 0;
+        text =
+            rank > best ? item.text : tcall_agent_join_(agent, text, item.text);
         best = rank;
-        text = tcall_agent_join_(agent, text, item.text);
     }
     return text;
 }
 
-/* Tells that a turn begins or ends. */
-TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
-                                                   tcall_event_kind kind,
-                                                   tcall_str text, int error)
+/* A question that nobody answered is taken back. */
+TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.turn = &agent->turn;
-    event.text = text;
-    event.error = error;
-    tcall_tell_(agent->desc.tc, &event, kind);
+    const size_t question = tcall_agent_question_(agent);
+    const size_t said = agent->chat.block->low - agent->chat.start;
+    size_t end = question;
+    tcall_item item;
+    if (tcall_chat_next(&agent->chat, &end, &item))
+        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
+    if (agent->unanswered)
+        agent->chat.block->low = agent->chat.start + question;
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -28291,35 +26681,34 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall *tc = agent->desc.tc;
     tc->busy = tc;
     tcall_agent_leave_(agent);
-    tcall_agent_drop_calls_(agent);
+    tcall_agent_batch_end_(agent);
     if (error < 0)
         tcall_agent_undo_(agent);
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
     tc->busy = NULL; /* who hears of it may say what is next */
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
-                           error);
+    tcall_agent_tell_(agent, TCALL_EVENT_TURN_END, 0, tcall_agent_text(agent),
+                      error);
     return error;
 }
 
-/* Begins the turn anew, with the number after that of the one before. */
-static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+/* Takes up a turn whose number and other fields are there, in this state. */
+TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
+                                      bool plan, tcall_str text)
 {
-    tcall_turn *turn = &agent->turn;
-    uint32_t id = turn->id + 1;
-    memset(turn, 0, sizeof *turn);
-    turn->id = id;
-    turn->started = tcall_agent_now_(agent);
-    turn->plan = plan;
-    turn->parent = agent->desc.parent;
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.plan = plan;
+    agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
+    agent->pause = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;
     agent->desc.tc->block.need = 0;
-    agent->state = TCALL_AGENT_OPEN_;
+    agent->state = state;
+    tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
 }
 
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
@@ -28335,37 +26724,37 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with what it picks. */
-static int tcall_agent_open_turn_(tcall_agent *agent, tcall_str text, bool plan,
-                                  const tcall_picked *tools, int count)
-{
-    int error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    error = tcall_agent_offer_(agent, text, tools, count);
-    if (error < 0) {
-        tcall_agent_undo_(agent);
-        return error;
-    }
-    if (tcall_agent_changed_(agent))
-        tcall_chat_forget_(&agent->chat);
-    tcall_agent_begin_(agent, plan);
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
-    return TCALL_OK;
-}
-
-/* The same where one may begin; nobody who is called meanwhile does that. */
+/* Begins a turn with these tools, or without them with what it picks; nobody
+ * who is called meanwhile does that. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     tcall *tc = agent->desc.tc;
+    const uint32_t id = agent->turn.id + 1;
     int error = tcall_agent_ready_(agent);
     if (error < 0)
         return error;
     tc->busy = tc;
-    error = tcall_agent_open_turn_(agent, text, plan, tools, count);
+    error = tcall_agent_hear_(agent, text);
+    if (error == TCALL_OK) {
+        error = tcall_agent_offer_(agent, text, tools, count);
+        if (error < 0)
+            tcall_agent_undo_(agent);
+    }
+    if (error == TCALL_OK) {
+        if (tcall_agent_changed_(agent))
+            tcall_chat_forget_(&agent->chat);
+        memset(&agent->turn, 0, sizeof agent->turn);
+        agent->turn.id = id;
+        tcall_agent_begin_(agent, TCALL_AGENT_OPEN_, plan, text);
+    }
     tc->busy = NULL;
     return error;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
@@ -28375,32 +26764,33 @@ int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
         error = TCALL_E_USAGE;
     if (error < 0)
         return error;
-    if (tcall_agent_make_room_(agent, 0))
+    if (tcall_agent_make_room_(agent, 0, false))
         tcall_chat_forget_(&agent->chat);
     return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
+void tcall_agent_cancel(tcall_agent *agent)
 {
-    return tcall_agent_start_(agent, text, false, NULL, 0);
+    agent->cancelled = 1;
 }
 
-/* Does the work of the state. Calls that are under way look at limits
+/* ---- steps ---- */
+
+/* What is done in each state. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
-    int over;
-    if (agent->state == TCALL_AGENT_CALLS_)
-        return tcall_agent_run_call_(agent);
-    over = tcall_agent_over_(agent);
-    if (over < 0)
+    static int (*const work[])(tcall_agent *) = {NULL,
+                                                 NULL,
+                                                 tcall_agent_open_,
+                                                 tcall_agent_connect_,
+                                                 tcall_agent_send_,
+                                                 tcall_agent_read_,
+                                                 tcall_agent_run_calls_};
+    int over = tcall_agent_over_(agent);
+    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
         return over;
-    switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
-    case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
-    case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
-    default: return tcall_agent_read_(agent);
-    }
+    return work[agent->state](agent);
 }
 
 /* Completes what the agent waits for: where nothing was said there is more work
@@ -28422,8 +26812,7 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state == TCALL_AGENT_UNSET_ ||
-        agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
+    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
@@ -28435,9 +26824,8 @@ int tcall_agent_step(tcall_agent *agent)
     if (result < 0 ? !tcall_waits_(result)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
-    result = tcall_agent_waits_(agent, result);
     agent->desc.tc->busy = NULL;
-    return result;
+    return tcall_agent_waits_(agent, result);
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -28464,27 +26852,19 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Are these tools of the registry? */
-static bool tcall_agent_can_offer_(const tcall_agent *agent,
-                                   const tcall_picked *tools, int count)
-{
-    int i;
-    for (i = 0; tools && i < count; i++)
-        if (tools[i].index >= agent->desc.tc->desc.tool_count)
-            return false;
-    return !tools || count >= 0;
-}
-
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
                      const tcall_picked *tools, int count)
 {
-    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
-    int error = TCALL_E_USAGE;
-    if (agent->state == TCALL_AGENT_UNSET_)
-        return error;
-    if (!text.len)
-        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_offer_(agent, tools, count))
+    const bool goes_on = !text.len;
+    int error = TCALL_OK, i;
+    if (agent->state == TCALL_AGENT_UNSET_ ||
+        (goes_on && !(agent->turn.plan && agent->state == TCALL_AGENT_OPEN_)) ||
+        (!goes_on && tools && count < 0))
+        return TCALL_E_USAGE;
+    for (i = 0; !goes_on && tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return TCALL_E_USAGE;
+    if (!goes_on)
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);
@@ -28614,7 +26994,7 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
             call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
-        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
+        if (!tcall_agent_answered_(agent, call->id) &&
             (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
@@ -28699,7 +27079,7 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    memset(tc->offer, 0, agent->offer_size);
+    memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
         if (tool && !tcall_withheld_(tc, tool))
@@ -28776,7 +27156,7 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
     agent->answer.calls = 0;
     for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    agent->call_at = agent->answer.calls - (int)loaded.open;
     return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
                ? TCALL_OK
                : TCALL_E_PROTOCOL;
@@ -28788,23 +27168,18 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
     static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
                                      TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
                                      TCALL_AGENT_OPEN_};
-    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    const bool waits = agent->call_at < agent->answer.calls;
     const bool plans = saved == TCALL_SAVE_PLANNED_;
     if (saved >= sizeof states || (plans && !waits) ||
         (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
-    agent->turn.started = tcall_agent_now_(agent);
-    agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
-    agent->cancelled = false;
     agent->batch_count = 0;
-    agent->tries = 0;
     memset(&agent->loops, 0, sizeof agent->loops);
-    agent->state = states[saved];
     if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
-                           TCALL_OK);
+    tcall_agent_begin_(agent, states[saved],
+                       plans || saved == TCALL_SAVE_PLANS_,
+                       tcall_slice_(NULL, 0));
     return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 
