@@ -547,21 +547,37 @@ static const char *tcall_sc_list_(tcall_sc_ *c, tcall_row *row, const char *p)
     return at + 1;
 }
 
+/* Gives a row what it has of the value at p. Returns where that ends, NULL: it
+ * is not known. */
+static const char *tcall_sc_fill_(tcall_sc_ *c, tcall_row *row, const char *p)
+{
+    tcall_match *match;
+    if (row->on == TCALL_ON_REQUIRED_)
+        return tcall_sc_names_(c, p, &row->count);
+    if (row->on == TCALL_ON_PATTERN_) {
+        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
+        if (match)
+            tcall_sc_pattern_(c, match, p);
+        row->of.match = match;
+        row->count = 1;
+    }
+    if (tcall_keyword_begins_[row->on] == '0')
+        tcall_sc_number_(c, row);
+    if (!tcall_row_has_(row->on))
+        return NULL;
+    row->of.members = (const tcall_member *)(const void *)c->low;
+    return tcall_keyword_begins_[row->on] == 's'
+               ? tcall_sc_member_(c, row, p, p)
+               : tcall_sc_list_(c, row, p);
+}
+
 /* What a keyword says that can be used here. Returns the end of its value,
  * NULL: that is not known. */
 static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
                                   const char *p)
 {
     tcall_row *row = NULL;
-    tcall_match *match;
-    if (on == TCALL_ON_DEPENDENCIES_) {
-        tcall_sc_needed_(c, p, true);
-        row = tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-    }
-    if (tcall_rows_made_(on, *p))
-        row = tcall_sc_row_add_(c, on, p, 0);
-    switch (row || on >= TCALL_ON_TYPE_ ? on : TCALL_ON_NOTHING_) {
-    case TCALL_ON_NOTHING_: break;
+    switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
         if (tcall_sc_draft_of_(p) != c->draft)
@@ -576,25 +592,16 @@ static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
         if (c->node != c->out->root && *p == '"' && p[1] != '#')
             c->embedded = key;
         break;
-    case TCALL_ON_PATTERN_:
-        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
-        if (match)
-            tcall_sc_pattern_(c, match, p);
-        row->of.match = match;
-        row->count = 1;
-        break;
-    case TCALL_ON_REQUIRED_: return tcall_sc_names_(c, p, &row->count);
     case TCALL_ON_NEEDED_: tcall_sc_needed_(c, p, false); break;
-    default:
-        if (tcall_keyword_begins_[on] == '0')
-            tcall_sc_number_(c, row);
-        if (!tcall_row_has_(on))
-            break;
-        row->of.members = (const tcall_member *)(const void *)c->low;
-        return tcall_keyword_begins_[on] == 's' ? tcall_sc_member_(c, row, p, p)
-                                                : tcall_sc_list_(c, row, p);
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_needed_(c, p, true);
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
+        break;
+    default: break;
     }
-    return NULL;
+    if (tcall_rows_made_(on, *p))
+        row = tcall_sc_row_add_(c, on, p, 0);
+    return row ? tcall_sc_fill_(c, row, p) : NULL;
 }
 
 /* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
