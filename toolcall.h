@@ -2373,6 +2373,7 @@ typedef struct tcall_stages_ {
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
     int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2391,7 +2392,9 @@ typedef struct tcall_desc {
     const struct tcall_lenience_ *lenient;
     /* &tcall_report: looks for all that can be wrong with a table, and says it
      * in words. NULL: of a table only what could do harm is refused, with a
-     * code, for a program that has started once with the report. */
+     * code, for a program that has started once with the report; then of errors
+     * that only agents report, such as TCALL_E_CONNECT, a model that meets one
+     * in a tool's result reads the code. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -4349,9 +4352,7 @@ extern "C" {
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str slice;
-    slice.ptr = ptr;
-    slice.len = len;
+    tcall_str slice = {ptr, len};
     return slice;
 }
 
@@ -4398,10 +4399,13 @@ static const char tcall_error_codes_[] =
     "ok\0" TCALL_ERRORS(TCALL_X_) "?";
 #undef TCALL_X_
 
-static const char tcall_error_sentences_[] =
+/* Of errors that a call may end with, and of those that only agents report:
+ * who has no use for these does not carry them. */
+static const char tcall_call_sentences_[] =
     "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_);
+static const char tcall_agent_sentences_[] =
+    TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
 
 static unsigned tcall_error_row_(int error)
 {
@@ -4415,31 +4419,43 @@ const char *tcall_error_code(int error)
     return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
+/* Returns the sentence of an error that a call may end with; the code of any
+ * other. */
+TCALL_SHARED_ const char *tcall_call_error_text_(int error)
+{
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row <= TCALL_I_PROVIDER ? tcall_nth_(tcall_call_sentences_, row) : "";
+    return *text ? text : tcall_error_code(error);
+}
+
 const char *tcall_error_text(int error)
 {
-    const char *sentence =
-        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
-    return *sentence ? sentence : tcall_error_code(error);
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row > TCALL_I_PROVIDER
+            ? tcall_nth_(tcall_agent_sentences_, row - TCALL_I_PROVIDER - 1)
+            : "";
+    return *text ? text : tcall_call_error_text_(error);
 }
 
 const char *tcall_error_type(int error)
 {
-    switch (error) {
-    case TCALL_E_DENIED:
-    case TCALL_E_ABORTED:
-    case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_TWICE: return "security";
-    case TCALL_E_FAILED:
-    case TCALL_E_LOOP:
-    case TCALL_E_STALE:
-    case TCALL_E_UNREAD:
-    case TCALL_E_NOT_FOUND: return "user";
-    case TCALL_E_CANCELLED: return "cancelled";
-    case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_UNKNOWN:
-    case TCALL_E_CUT: return "validation";
-    default: break;
-    }
+    static const struct {
+        int8_t error;
+        char type[11];
+    } types[] = {
+        {TCALL_E_DENIED, "permission"},   {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_APPROVAL, "permission"}, {TCALL_E_TWICE, "security"},
+        {TCALL_E_FAILED, "user"},         {TCALL_E_LOOP, "user"},
+        {TCALL_E_STALE, "user"},          {TCALL_E_UNREAD, "user"},
+        {TCALL_E_NOT_FOUND, "user"},      {TCALL_E_CANCELLED, "cancelled"},
+        {TCALL_E_TIMEOUT, "timeout"},     {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_CUT, "validation"}};
+    size_t i;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].error == error)
+            return types[i].type;
     /* Everything else that reading and checking arguments reports. */
     return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
                                                               : "system";
@@ -4575,17 +4591,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (letter) {
-    case '"':
-    case '\\':
-    case '/': return letter;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return 0;
-    }
+    static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const char *at = escapes;
+    while (*at && *at != letter)
+        at += 2;
+    return *at ? at[1] : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -4679,11 +4689,7 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number;
-    number.first = number.last = NULL;
-    number.sign = 0;
-    number.minus = minus;
-    number.cut = false;
+    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -4716,13 +4722,10 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *at;
-    int count = 0;
+    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
     if (!number->sign)
         return 0;
-    for (at = number->first; at <= number->last; at++)
-        count += *at != '.';
-    return count;
+    return (int)most + (memchr(number->first, '.', most) == NULL);
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
@@ -12092,7 +12095,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         r = tcall_sc_sizes_(&c);
     if (r < 0) {
         memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
     if (out->reason)
         return TCALL_E_SCHEMA;
@@ -14207,6 +14210,14 @@ TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
         report->tell(review->tc, review->name, problem);
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -14401,8 +14412,8 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
     return r;
 }
 
-TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_check_};
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
+    tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
 /* ==========================================================================
  * >>say: schemas
@@ -18487,7 +18498,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
     if (failure->reason.len)
         tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
     else
-        tcall_write_text(out, tcall_error_text(failure->error));
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
 }
 
 /* Writes what the model can do about the failure. */
@@ -19465,7 +19476,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
                                       "value, which its schema asks for");
     if (r == TCALL_E_INVALID) {
         tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
         tcall_write_text(&why, ": ");
         tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
                          &attempt.fault[0], false);
@@ -19924,7 +19935,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
     if (!room)
         return failure->reason.len
                    ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
+                   : tcall_str_of(tcall_meaning_(cx->tc, failure->error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
     if (withheld)
         tcall_write_remedy_(&out, cx);

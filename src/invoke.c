@@ -682,7 +682,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
                                       "value, which its schema asks for");
     if (r == TCALL_E_INVALID) {
         tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
         tcall_write_text(&why, ": ");
         tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
                          &attempt.fault[0], false);
@@ -1141,7 +1141,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
     if (!room)
         return failure->reason.len
                    ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
+                   : tcall_str_of(tcall_meaning_(cx->tc, failure->error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
     if (withheld)
         tcall_write_remedy_(&out, cx);
