@@ -185,7 +185,7 @@ struct tcall_lenience_ {
     int (*read)(tcall_block *block, tcall_machine *machine,
                 tcall_machine_desc *desc, tcall_str text, bool strict,
                 uint32_t *fixes);
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
