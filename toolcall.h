@@ -1110,6 +1110,9 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
+#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#endif
 
 /* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
  * of a shape, and with most values of schemas. The keyword is that of JSON
@@ -1207,16 +1210,9 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    union {
-        struct {
-            tcall_words_ words;
-#if TOOLCALL_MISFIT_TEXT
-            uint8_t kept; /* the first bytes of a name or word, for a misfit */
-            char text[TOOLCALL_MISFIT_TEXT];
-#endif
-        } name;
-        char number[TOOLCALL_NUMBER_BYTES];
-    } now;
+    tcall_words_ words;
+    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
+                                       * number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1523,7 +1519,7 @@ typedef struct tcall_machine_desc {
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
@@ -1579,7 +1575,7 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed;
+    bool named, inner, mended, brings, known, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
@@ -1620,8 +1616,9 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
 /* For tcall_machine_desc.coerce: reads a string or null that no node admits as
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
- * is null is left out. Private: is called when such a value ends. */
-TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
+ * is null is left out. Private: is called when such a value ends, and returns
+ * the types that it has then, 0: it is left out. */
+TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
@@ -2444,8 +2441,6 @@ struct tcall {
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
-    uint16_t *names;          /* the tools in the order of their names */
-    size_t name_count;
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -2768,7 +2763,6 @@ struct tcall_ctx {
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
     bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
-    bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
     bool at_work : 1; /* it has called the program */
@@ -2782,7 +2776,6 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits */
     size_t wanted;    /* bytes of an output that did not fit */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2846,7 +2839,7 @@ struct tcall_lenience_ {
     int (*read)(tcall_block *block, tcall_machine *machine,
                 tcall_machine_desc *desc, tcall_str text, bool strict,
                 uint32_t *fixes);
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
@@ -2855,13 +2848,6 @@ struct tcall_lenience_ {
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
  * held in the block until tcall_release. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds; one that is under way is ended first, as by
- * tcall_cancel. Calls may be released in any order; their memory is free when
- * those that were hydrated after them are released too. Returns TCALL_OK; or
- * TCALL_E_USAGE, and nothing has changed, from a function that the call has
- * called, and for a call that an agent makes. */
-TCALL_API int tcall_release(tcall *tc, tcall_call *call);
-
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
@@ -2905,6 +2891,12 @@ TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
  * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                             tcall_writer *out, tcall_call *call);
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Calls may be released in any order; their memory is free when
+ * those that were hydrated after them are released too. Returns TCALL_OK; or
+ * TCALL_E_USAGE, and nothing has changed, from a function that the call has
+ * called, and for a call that an agent makes. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -3555,6 +3547,16 @@ TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Containers that may lie within each other on the way to a value. */
 #define TCALL_WIRE_LEVELS_ 9
 
+/* Private: where things lie in the block, while it is read. */
+enum {
+    TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
+    TCALL_AT_PENDING_, /* what the current document brought begins here */
+    TCALL_AT_ELEMENT_, /* the current element, if open */
+    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
+    TCALL_PLACES_
+};
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
@@ -3575,57 +3577,60 @@ typedef struct tcall_reader {
     void *user;
     const tcall_provider *provider;
     tcall_chat *chat;
-    size_t start;    /* the items of this answer begin here */
-    size_t text_at;  /* the item to which its text is added, if has_text */
-    size_t unmerged; /* the elements of the current document begin here */
-    size_t element;  /* the current element, if open */
-    size_t raw;      /* its text as it came, if keeping_raw */
-    size_t echoed;   /* the call whose arguments come again, if echoes */
-    size_t echo;     /* bytes of them that did */
-    size_t text_max; /* bytes of text that are kept */
-    size_t missing;  /* bytes that did not fit */
-    size_t raw_missing;
-    /* of the answer */
-    bool has_text;          /* there is an item for its text */
-    bool text_ends, parted; /* the next text is another one; that was told */
-    uint8_t words;          /* the field that brought words of reasoning */
-    bool begins, complete;  /* it said that it begins; that it is over */
-    bool finished, cut;     /* why it stopped; so that no last call runs */
-    bool known, in_page; /* a value matters; answer.message is how it begins */
-    /* of the current document */
-    uint8_t event;     /* TCALL_MEANS_... */
-    bool whole, piece; /* a whole answer; a piece of a stream */
-    bool in_whole;     /* at hand is what only whole answers have */
-    bool repeats;      /* there were elements before it */
-    bool stopped;      /* a reason to stop was given */
-    /* of the current choice */
-    bool in_choice, choice_known;
-    bool other, cut_before; /* it is not the first; the answer before it */
-    uint8_t stop_before;
-    /* of the current element */
-    uint8_t index; /* counted from 1; 0: none */
-    uint8_t type;  /* TCALL_MEANS_... */
-    uint8_t flags; /* TCALL_FLAG_..._ */
-    int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored, echoes;
+    size_t start; /* the items of this answer begin here */
+    size_t text_max,
+        missing; /* bytes of text that are kept; that did not fit */
+    size_t place[TCALL_PLACES_];
+    size_t echo;  /* bytes of arguments that came again */
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    struct {      /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        /* of its choice: */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;
+        uint8_t stop_before; /* the answer before it */
+    } doc;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;        /* its arguments come again */
+    bool keeping_raw;   /* its text is kept as it came */
+    size_t raw_missing; /* bytes of that which did not fit */
+    const char *kept;   /* its text in this piece begins here */
     /* of the current value */
     const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's where the next name is looked
-                            * for first */
-    uint8_t field;         /* TCALL_FIELD_... */
-    int8_t part;           /* of the element that it is of; -1: none */
-    bool growing;          /* it goes to the end of the block */
-    char word[40];         /* a short one; of a name what came so far */
-    uint8_t word_len, levels;
+    const uint8_t *next;   /* its object's, where the next name is looked for
+                            * first */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    const char *kept; /* the element's text in this piece begins here */
-    /* of a character whose halves are told one by one, and may be parted */
-    const uint8_t *half_of;
+    uint8_t levels;
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    char word[40]; /* a short one; of a name what came so far */
+    uint8_t word_len;
+    /* a character's first half that was told, and what it is of */
     uint16_t half;
+    const uint8_t *half_of;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
-    bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
@@ -3664,23 +3669,22 @@ TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;
@@ -3767,7 +3771,7 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "",                    \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
@@ -3776,14 +3780,14 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, "",                 \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,    \
       TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
-      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_REASONING_SIGNATURES, "", TCALL_STRICT_NONE,                       \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
     X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
@@ -3799,11 +3803,11 @@ extern const tcall_provider tcall_interactions;
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
     X(github, openai, "https://models.github.ai",                              \
       "/inference/chat/completions", "Authorization", "Bearer ",               \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
     X(cohere, openai, "https://api.cohere.ai",                                 \
       "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
     X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
@@ -3826,10 +3830,10 @@ extern const tcall_provider tcall_interactions;
           TCALL_QUIRK_FREE_REASONING,                                          \
       0)                                                                       \
     X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
-      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      "Bearer ", TCALL_REASONING_ELEMENTS, "", TCALL_STRICT_OPENAI,            \
       TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
     X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, "",                \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
@@ -5605,105 +5609,37 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
 
 /* ---- a text that jsmn has tokenised ----
  *
- * jsmn lets pass what JSON does not allow between two tokens, and within them.
- * So each gap is held against what the links of the tokens make of it: the
- * brackets that close, then a comma, a colon, or nothing.
+ * jsmn lets pass what JSON does not allow between two strings, and within them.
+ * So the recogniser reads what is between them, and tells of a string as jsmn
+ * found it where nothing in it is escaped.
  */
 
-/* A text, and how far its user was told of it. */
-typedef struct tcall_tokens_ {
-    tcall_syntax_ *s;
-    const jsmntok_t *tok;
-    const char *text, *at, *end;
-    int open;   /* the innermost object or array, -1: none */
-    bool named; /* a name was told: its value follows */
-} tcall_tokens_;
-
-/* Eats white space, and this character. Returns whether it came. */
-static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+/* Reads up to an end. */
+static void tcall_tokens_eat_(tcall_syntax_ *s, const char *at, const char *end)
 {
-    while (t->at < t->end && tcall_is_space_(*t->at))
-        t->at++;
-    return t->at < t->end && *t->at++ == c;
+    while (at < end && !s->error)
+        at = tcall_syntax_turn_(s, at, end);
 }
 
-/* Closes the innermost object or array. */
-static bool tcall_tokens_close_(tcall_tokens_ *t)
+/* Tells of the string between these quotes. */
+static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
+                                 const char *to)
 {
-    const jsmntok_t *tok = t->tok;
-    int parent;
-    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
-        return false;
-    parent = tok[t->open].parent;
-    if (parent >= 0 && tok[parent].type == JSMN_STRING)
-        parent = tok[parent].parent; /* it was the value of this name */
-    t->open = parent;
-    tcall_syntax_close_(t->s, t->at - 1);
-    return !t->s->error;
-}
-
-/* Eats what must stand in front of a token, up to its beginning. */
-static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
-{
-    int parent = t->tok[i].parent;
-    if (t->named)
-        return parent == i - 1 && tcall_tokens_eat_(t, ':');
-    while (t->open != parent)
-        if (!tcall_tokens_close_(t))
-            return false;
-    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
-}
-
-/* Tells of a string with these quotes: mostly all of it at once. */
-static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
-                                        const char *to)
-{
-    tcall_syntax_ *s = t->s;
     const char *text = from + 1;
-    t->named = s->object && !t->named;
-    if (tcall_plain_(text, to) != to) {
-        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
-                        : tcall_syntax_value_(s, from, t->end);
-        while (from <= to && !s->error)
-            from = tcall_syntax_turn_(s, from, t->end);
-        return from;
+    if (s->state > TCALL_AT_FIRST_NAME_ || tcall_plain_(text, to) != to) {
+        tcall_tokens_eat_(s, from, to + 1);
+        return;
     }
     s->from = from;
     s->wide = false;
-    if (t->named) {
-        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
-        return to + 1;
+    s->named = s->state >= TCALL_AT_NAME_;
+    if (s->named) {
+        tcall_syntax_named_(s, text, to);
+        return;
     }
     TCALL_USER_(s, begin)(s, '"');
-    if (to > text)
-        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
-    return to + 1;
-}
-
-/* Tells of a name, of a value that is no container, or that one opens. */
-static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
-{
-    const jsmntok_t *tok = &t->tok[i];
-    const char *from = t->text + tok->start, *to = t->text + tok->end;
-    bool string = tok->type == JSMN_STRING;
-    from -= string;
-    while (t->at < from && tcall_is_space_(*t->at))
-        t->at++;
-    if (t->at != from || (t->s->object && !t->named && !string))
-        return false;
-    if (string) {
-        to++;
-        t->at = tcall_tokens_string_(t, from, to - 1);
-    } else {
-        if (tok->type != JSMN_PRIMITIVE) {
-            to = from + 1;
-            t->open = i;
-        }
-        t->named = false;
-        t->at = tcall_syntax_value_(t->s, from, t->end);
-    }
-    return t->at == to && !t->s->error;
 }
 
 /* Tells all of a text to the user, who has just begun and asks for all. Returns
@@ -5712,23 +5648,19 @@ static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
 TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
                                         const jsmntok_t *tok, int count)
 {
-    tcall_tokens_ t;
-    int i;
-    t.s = s;
-    t.tok = tok;
-    t.text = t.at = text.ptr;
-    t.end = text.ptr + text.len;
-    t.open = -1;
-    t.named = false;
-    for (i = 0; i < count; i++)
-        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
-            return false;
-    while (t.open >= 0)
-        if (t.named || !tcall_tokens_close_(&t))
-            return false;
-    while (t.at < t.end && tcall_is_space_(*t.at))
-        t.at++;
-    return t.at == t.end && s->state == TCALL_AT_DONE_;
+    const char *at = text.ptr;
+    for (; count-- > 0 && !s->error; tok++) {
+        const char *from = text.ptr + tok->start - 1;
+        if (tok->type != JSMN_STRING)
+            continue;
+        tcall_tokens_eat_(s, at, from);
+        at = text.ptr + tok->end;
+        if (!s->error)
+            tcall_tokens_string_(s, from, at);
+        at++;
+    }
+    tcall_tokens_eat_(s, at, text.ptr + text.len);
+    return !s->error && s->state == TCALL_AT_DONE_;
 }
 
 #endif
@@ -6419,35 +6351,30 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-        misfit->text_len = decoder->now.name.kept;
-        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
-    }
+    misfit->text_len = TOOLCALL_MISFIT_TEXT;
+    if (decoder->fit.length < TOOLCALL_MISFIT_TEXT)
+        misfit->text_len = (uint8_t)decoder->fit.length;
+    memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
 
-/* Keeps the beginning of a name or word for a misfit. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
-                                const char *bytes, size_t len)
+/* Keeps the beginning of a name, word or number. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
+                                size_t len)
 {
-#if TOOLCALL_MISFIT_TEXT
-    if (first)
-        decoder->now.name.kept = 0;
-    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
-#else
-    (void)decoder;
-    (void)first;
-    (void)bytes;
-    (void)len;
-#endif
+    size_t i = decoder->fit.length;
+    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+        decoder->text[i++] = *bytes++;
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    if (!decoder->fit.named)
+        decoder->fit.length = 0;
+    tcall_decoder_keep_(decoder, name, len);
+    decoder->fit.length += len;
     return tcall_fit_name_(s, &decoder->fit, name, len, last);
 }
 
@@ -6469,11 +6396,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t at = decoder->fit.length;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, !at, bytes, len);
-    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
-        memcpy(decoder->now.number + at, bytes, len);
+    tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6493,9 +6416,9 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
-    tcall_units_ units;
+    tcall_units_ units = {0, 0};
     tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
@@ -6577,7 +6500,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
     decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.words = &decoder->words;
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
@@ -6702,8 +6625,8 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
 }
 
 static bool tcall_text_is_key_(const char *text)
@@ -7732,10 +7655,10 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
         m->fault_count++;
 }
 
-/* The number at hand. */
-TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
 {
-    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+    return tcall_slice_(m->text + m->token, m->len - m->token);
 }
 
 /* ---- shapes ---- */
@@ -7808,7 +7731,7 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
-    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    tcall_str text = tcall_machine_hand_(m);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
@@ -7945,9 +7868,8 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     else if (open->last > open->first)
         known = m->is.target.rows->name(m);
     if (!known) {
-        const char *quote = m->text + m->token;
-        tcall_str name = tcall_slice_(quote, m->len - m->token);
-        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        uint32_t bit = (uint32_t)1
+                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
         open->names = open->names & bit ? UINT32_MAX : open->names | bit;
     }
 }
@@ -7970,6 +7892,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
+    m->fit.length += len; /* what is written may take the place of what came */
+    if (s->wide)
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -7980,11 +7907,6 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->fit.length += len;
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8089,35 +8011,21 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
-/* Reads a short number: the whole one that is not above it, and whether it is
- * more than that. Such numbers need no decimal arithmetic. */
-static void tcall_machine_short_(tcall_machine *m)
-{
-    const char *at = m->text + m->token, *end = m->text + m->len;
-    bool minus = *at == '-';
-    int32_t whole = 0;
-    m->more = false;
-    m->known = end - at <= 9;
-    for (at += minus; m->known && at < end && *at != '.'; at++) {
-        m->known = tcall_is_digit_(*at); /* or it has an exponent */
-        whole = whole * 10 + (*at - '0');
-    }
-    for (; m->known && at < end; at++) {
-        m->known = *at <= '9';
-        m->more = m->more || *at > '0'; /* the point is less */
-    }
-    m->whole = minus ? -whole - m->more : whole;
-}
-
-/* Returns the types of the number at hand. */
+/* Returns the types of the number at hand. A short whole one needs no decimal
+ * arithmetic, here and where it is held against a bound. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
+    tcall_str text = tcall_machine_hand_(m);
+    size_t minus = *text.ptr == '-', i = minus;
     tcall_num_ num;
-    tcall_machine_short_(m);
+    int32_t whole = 0;
+    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        whole = whole * 10 + (text.ptr[i] - '0');
+    m->whole = minus ? -whole : whole;
+    m->known = i == text.len;
     if (m->known)
-        return m->more ? TCALL_SHAPE_NUMBER
-                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_machine_num_(m);
+        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_num_read_(text);
     if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -8134,8 +8042,6 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
     tcall_syntax_feed_(&m->syntax, from, len);
-    if (m->syntax.state == TCALL_AT_NUMBER_ && tcall_machine_going_(m))
-        tcall_syntax_feed_(&m->syntax, " ", 1);
     m->mended = false;
 }
 
@@ -8148,18 +8054,18 @@ static void tcall_machine_scalar_(tcall_machine *m)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
+    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
+        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
+        types = m->is.coerce(m, types);
     if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
-    if (!tcall_machine_going_(m) ||
-        (!asked && !(m->is.object && !m->syntax.depth)))
+    if (!tcall_machine_going_(m))
         return;
-    if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
-        !m->mended && m->is.coerce(m, types)) {
-        if (m->again_end)
-            tcall_machine_again_(m);
-        return;
-    }
-    if (shaped)
+    if (m->again_end)
+        tcall_machine_again_(m);
+    else if (!types)
+        m->frames = m->first; /* the value was left out */
+    else if (shaped)
         tcall_machine_fits_(m, types);
     else if (m->frames > m->first)
         m->is.target.rows->ends(m, types);
@@ -8226,16 +8132,23 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
     return tcall_syntax_end_(&inner) == TCALL_OK;
 }
 
-/* The types of a number that a string holds. */
-static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
+/* Returns the types of the number that is the content of a string, 0: it is
+ * none. */
+static uint8_t tcall_machine_number_meant_(tcall_str text)
 {
-    tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
+    uint8_t state = TCALL_N_START_;
+    tcall_num_ num;
+    size_t i;
+    for (i = 0; i < text.len && state; i++)
+        state = tcall_number_next_(state, text.ptr[i]);
+    if (!tcall_number_ends_(state))
+        return 0;
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
-    if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
-        memchr(at, 'E', len))
-        return TCALL_SHAPE_NUMBER;
-    return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
+               ? TCALL_SHAPE_NUMBER
+               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
 }
 
 /* Returns the types of the JSON value that the string at hand holds, 0: none.
@@ -8243,23 +8156,15 @@ static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
     const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    size_t len = (size_t)(end - at);
-    uint8_t types;
-    if (len == 0 || tcall_is_space_(*at))
-        return 0;
-    if ((len == 4 && memcmp(at, "True", 4) == 0) ||
-        (len == 5 && memcmp(at, "False", 5) == 0))
+    tcall_str text = tcall_slice_(at, (size_t)(end - at));
+    if (*at == '{' || *at == '[')
+        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
+    if ((text.len == 4 && (*at | 0x20) == 't' &&
+         memcmp(at + 1, "rue", 3) == 0) ||
+        (text.len == 5 && (*at | 0x20) == 'f' &&
+         memcmp(at + 1, "alse", 4) == 0))
         return TCALL_SHAPE_BOOLEAN;
-    types = tcall_machine_types_(*at);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        !tcall_machine_is_json_(at, end))
-        return 0;
-    if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        return types;
-    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
-        return 0;
-    return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
-                                       : types;
+    return tcall_machine_number_meant_(text);
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
@@ -8275,16 +8180,13 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
         m->coercion_count++;
 }
 
-/* Decodes the string at hand where it stands, to be read again. */
+/* Decodes the string at hand, which holds an object or array, where it stands,
+ * to be read again. */
 static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    uint8_t how =
-        *at == 'T' || *at == 'F' ? TCALL_COERCED_WORD_ : TCALL_COERCED_TEXT_;
     m->again = m->token + 1;
-    if (how == TCALL_COERCED_WORD_)
-        *to = (char)(*to | 0x20);
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
@@ -8292,8 +8194,21 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
+    m->frames = m->first;
+}
+
+/* The string at hand becomes the scalar that it holds. */
+static void tcall_machine_bare_(tcall_machine *m)
+{
+    char *text = m->text + m->token;
+    m->len -= 2;
+    memmove(text, text + 1, m->len - m->token);
+    if (*text == 'T' || *text == 'F')
+        *text = (char)(*text | 0x20);
+    m->text[m->len] = '\0';
+    if (m->fit.place)
+        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
@@ -8325,23 +8240,32 @@ static uint8_t tcall_machine_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-bool tcall_coerce(tcall_machine *m, uint8_t types)
+uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
+    char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
-        return false; /* what is no object is for lenient */
+        return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
-        return false; /* mostly it is what alone may come */
+        return types; /* mostly it is what alone may come */
     admitted = tcall_machine_admitted_(m);
-    if (admitted & types ||
-        (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
-                                   : !(tcall_machine_meaning_(m) & admitted)))
-        return false;
-    if (types == TCALL_SHAPE_STRING)
+    if (admitted & types)
+        return types;
+    if (types == TCALL_SHAPE_NULL)
+        return tcall_machine_drops_(m) ? 0 : types;
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
+        return types;
+    tcall_machine_coerced_(m, m->token,
+                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
+                                                        : TCALL_COERCED_TEXT_,
+                           NULL);
+    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         tcall_machine_decode_(m);
-    m->frames = m->first;
-    return true;
+    else
+        tcall_machine_bare_(m);
+    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* ---- the door ---- */
@@ -10814,12 +10738,12 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, limit = (int16_t)row->count;
-    if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
-        m->known) {
-        order = m->whole < limit ? -1 : m->whole > limit || m->more;
+    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
+        row->on != TCALL_ON_MULTIPLE_) {
+        order = (m->whole > limit) - (m->whole < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_machine_num_(m);
+        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -13690,39 +13614,21 @@ size_t tcall_peak(const tcall *tc)
     return tc->block.peak;
 }
 
-/* Returns < 0, 0 or > 0 as text comes before, is or comes after name. */
-static int tcall_name_compare_(const char *text, tcall_str name)
+/* Returns the tool with this name, other than one that has it; or NULL. */
+static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
+                                         const tcall_tool *has_it)
 {
-    size_t i;
-    for (i = 0; i < name.len; i++)
-        if (text[i] != name.ptr[i] || !text[i])
-            return (unsigned char)text[i] - (unsigned char)name.ptr[i];
-    return (unsigned char)text[i];
-}
-
-/* Returns the place of a name in tc->names, or where it belongs. */
-static size_t tcall_name_place_(const tcall *tc, tcall_str name, bool *found)
-{
-    size_t first = 0, end = tc->name_count;
-    *found = false;
-    while (first < end && !*found) {
-        size_t middle = first + (end - first) / 2;
-        const char *other = tc->desc.tools[tc->names[middle]].name;
-        int order = tcall_name_compare_(other, name);
-        *found = order == 0;
-        if (order < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return end;
+    const tcall_tool *tool = tc->desc.tools;
+    const tcall_tool *end = tool + tc->desc.tool_count;
+    for (; name.len && tool < end; tool++)
+        if (tool != has_it && tcall_str_eq(tcall_str_of(tool->name), name))
+            return tool;
+    return NULL;
 }
 
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    return found ? &tc->desc.tools[tc->names[place]] : NULL;
+    return tcall_namesake_(tc, name, NULL);
 }
 
 const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
@@ -13733,32 +13639,6 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
             return tool;
     }
     return NULL;
-}
-
-/* Lists a row under its name, unless there is none or an earlier row has it:
- * both are faults that were reported. */
-TCALL_SHARED_ void tcall_name_insert_(tcall *tc, size_t row)
-{
-    bool found;
-    tcall_str name = tcall_str_of(tc->desc.tools[row].name);
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at;
-    if (!tc->names || found || !name.len)
-        return;
-    at = tc->names + place;
-    memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
-    *at = (uint16_t)row;
-    tc->name_count++;
-}
-
-/* Takes a name that is listed off the list. */
-TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
-{
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
-    tc->name_count--;
-    memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -13795,14 +13675,13 @@ static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
 
 static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
 {
-    if (!tool->name || !*tool->name || !tool->run ||
-        tcall_find(tc, tcall_str_of(tool->name)))
-        return false;
-    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+    return tool->name && *tool->name && tool->run &&
+           (tcall_is_checked_(tool) || tool->allow_no_schema) &&
            !tcall_is_unread_(tool->parameters) &&
            !tcall_is_unread_(tool->output) &&
            !tcall_is_unread_(tool->provider_schema) &&
-           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
+           !tcall_namesake_(tc, tcall_str_of(tool->name), tool);
 }
 
 static bool tcall_desc_works_(const tcall *tc)
@@ -13817,13 +13696,16 @@ static bool tcall_desc_works_(const tcall *tc)
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
-/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+/* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
     bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
     int r = works ? TCALL_OK : TCALL_E_TOOL;
-    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
-                           : r;
+    if (tc->desc.report)
+        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
+    if (works && tc->desc.stages)
+        r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
+    return r;
 }
 
 /* ---- schemas of a row ---- */
@@ -13898,12 +13780,6 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -13915,10 +13791,7 @@ static int tcall_tables_(tcall *tc)
         memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
     if (desc->rows)
         desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (tcall_holds_schemas_(tc))
+    if (rows && tcall_holds_schemas_(tc))
         tc->nodes =
             (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
     return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
@@ -13930,8 +13803,7 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -13945,20 +13817,17 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_check_(tc, NULL);
-    if (r == TCALL_OK) {
+    if (r == TCALL_OK)
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     tc->busy = NULL;
     if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
+        tc->desc.tool_count = 0;
     return r;
 }
 
@@ -13996,12 +13865,17 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
+/* Makes a row free. The rest of it stays for calls that are under way. */
+static void tcall_row_clear_(tcall *tc, size_t row)
 {
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
+    tcall_tool *tool = &tc->desc.rows[row];
+    tool->name = "";
+    tool->permissions = TCALL_GONE_;
+    tool->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -14029,10 +13903,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     tc->missing = 0;
     r = tcall_row_add_(tc, row, false);
     if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
+        tcall_row_clear_(tc, row);
         return r;
     }
-    tcall_name_insert_(tc, row);
     if (row == tc->desc.tool_count)
         tc->desc.tool_count++;
     return (int)row;
@@ -14041,19 +13914,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
 int tcall_remove(tcall *tc, tcall_str name)
 {
     const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
     if (!tool || !tc->desc.rows)
         return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    if (tc->nodes)
-        tc->nodes[row - tc->desc.rows] = NULL;
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    tcall_row_clear_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -14150,12 +14013,6 @@ typedef struct tcall_review_ {
     const char *name;
     int error; /* TCALL_OK or TCALL_E_TOOL */
 } tcall_review_;
-
-static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
-{
-    tcall_review_ review = {tc, name, TCALL_OK};
-    return review;
-}
 
 /* X(NAME, sentence): what can be wrong with a table, and what to do. */
 #define TCALL_PROBLEMS_(X)                                                     \
@@ -14278,13 +14135,14 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 /* Reports everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    tcall_review_ review = {tc, tool->name, TCALL_OK};
     tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
                   TCALL_PROBLEM_TOOL_NAME_);
     tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
                   TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+    tcall_refuse_(&review,
+                  tcall_namesake_(tc, tcall_str_of(tool->name), tool) != NULL,
                   TCALL_PROBLEM_TWICE_);
     tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
     tcall_refuse_(&review,
@@ -14313,7 +14171,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    tcall_review_ review = {tc, "tcall_desc", TCALL_OK};
     tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
                   TCALL_PROBLEM_TOOLS_);
     tcall_refuse_(&review,
@@ -17381,16 +17239,6 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->mark = 0;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
-{
-    if (call->cx.at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (call->cx.end)
-        call->cx.end(call);
-    tcall_let_go_(tc, call);
-    return TCALL_OK;
-}
-
 /* Returns the free part of the block for tokens and the like: aligned, without
  * its first `skip` bytes. */
 TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
@@ -17683,20 +17531,25 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
     int error = call->error;
-    tcall_attempt *came, repair;
+    const tcall_attempt *came;
+    tcall_attempt *refused;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = (tcall_attempt *)(uintptr_t)call->others;
-    if (came) {
-        repair = call->asked;
+    came = call->others;
+    refused = (tcall_attempt *)tcall_block_take_(&call->cx.tc->block,
+                                                 sizeof *refused);
+    if (refused)
+        *refused = call->asked;
+    if (came)
         call->asked = *came;
-        *came = repair;
-    }
-    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
+    call->others = refused;
+    return error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -18839,6 +18692,12 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* Returns whether the result is complete. */
+TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
+{
+    return cx->stage > TCALL_ON_ERROR;
+}
+
 /* ---- secrets ---- */
 
 /* Is the text one of the arguments that were asked for? */
@@ -19082,7 +18941,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled || !cx->out)
+    if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
         tcall_attempt *former =
@@ -19122,7 +18981,8 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+    if (cx->state != TCALL_FAILED_ &&
+        !tcall_settled_(cx)) { /* the first counts */
         cx->failure.reason = tcall_str_of(reason);
         cx->failure.code = code;
         cx->failure.status = status;
@@ -19133,7 +18993,7 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_ && !cx->settled)
+    if (cx->state != TCALL_FAILED_ && !tcall_settled_(cx))
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
 }
@@ -19177,16 +19037,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
-    if (cx->output.len < text.len) {
-        tcall_block_share_(&cx->tc->block, cx->call->mark);
-        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
-                                &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
+    if (!tcall_str_eq(cx->output, text) &&
+        tcall_keep_(cx, text, &cx->output) < 0)
+        return TCALL_E_MEMORY;
     cx->output_held = true;
     return r;
 }
@@ -19253,60 +19106,49 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
-    static const struct {
-        const char *word, *constant;
-    } names[] = {{"read", "TCALL_READ"},
-                 {"write", "TCALL_WRITE"},
-                 {"execute", "TCALL_EXECUTE"},
-                 {"network", "TCALL_NETWORK"},
-                 {"actuate", "TCALL_ACTUATE"}};
-    const char *between = constants ? " | " : " and ";
+    static const char *const names[][2] = {{"read", "TCALL_READ"},
+                                           {"write", "TCALL_WRITE"},
+                                           {"execute", "TCALL_EXECUTE"},
+                                           {"network", "TCALL_NETWORK"},
+                                           {"actuate", "TCALL_ACTUATE"}};
+    const char *before = "";
     size_t i;
-    bool first = true;
-    for (i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(set >> i & 1))
-            continue;
-        tcall_write_text(out, first ? "" : between);
-        tcall_write_text(out, constants ? names[i].constant : names[i].word);
-        first = false;
-    }
-    tcall_write_text(out, first ? "nothing" : "");
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (set >> i & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names[i][constants]);
+            before = constants ? " | " : " and ";
+        }
+    tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the tool is not permitted: in words for the model, or for the
+ * developer, who reads which tool it is, and the remedy. */
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
+                                bool developer)
 {
     const tcall_tool *tool = cx->call->tool;
-    if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
+    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    tcall_write_text(out, developer ? tool->name : "");
+    tcall_write_text(out, developer ? " " : "");
+    if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-        return;
-    }
-    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+    } else if (!missing) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-        return;
-    }
-    tcall_write_text(out, "needs ");
-    if (tool->permissions)
-        tcall_write_permissions_(out, tool->permissions, false);
-    else
-        tcall_write_text(out, "everything, as it declares no permissions");
-    tcall_write_text(out, "; the registry allows ");
-    tcall_write_permissions_(out, cx->tc->desc.allow, false);
-}
-
-/* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, true);
-        tcall_write_text(out, " to tcall_desc.allow");
+    } else {
+        tcall_write_text(out, "needs ");
+        if (tool->permissions)
+            tcall_write_permissions_(out, tool->permissions, false);
+        else
+            tcall_write_text(out, "everything, as it declares no permissions");
+        tcall_write_text(out, "; the registry allows ");
+        tcall_write_permissions_(out, allow, false);
+        if (developer) {
+            tcall_write_text(out, ": add ");
+            tcall_write_permissions_(out, missing, true);
+            tcall_write_text(out, " to tcall_desc.allow");
+        }
     }
 }
 
@@ -19322,7 +19164,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
+    tcall_write_denial_(&out, cx, false);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -19520,14 +19362,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review;
+        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        review = tcall_review_of_(tc, which);
         tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
         tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
                       TCALL_PROBLEM_HOOK_STAGE_);
@@ -19730,9 +19571,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
         r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_consent_(cx);
-    return r;
+    return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
 /* Begins an attempt. Returns why there is none, or, where the tool must not run
@@ -19756,20 +19595,18 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY, TCALL_WILL_EXECUTE, 0,
+                                     0, TCALL_DID_EXECUTE};
     int r;
-    switch (cx->run_step) {
-    case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            memset(&cx->failure, 0, sizeof cx->failure);
-        return r;
-    case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
-    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
-    case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
-    default: return tcall_run_(cx);
-    }
+    if (cx->run_step == TCALL_RUN_APPROVAL_)
+        return tcall_approve_again_(cx);
+    if (cx->run_step == TCALL_RUN_BEGIN_)
+        return tcall_run_(cx);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
+        cx->state == TCALL_GOING_)
+        memset(&cx->failure, 0, sizeof cx->failure);
+    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -19886,17 +19723,27 @@ static int tcall_settle_(tcall_ctx *cx)
         memset(&cx->failure, 0, sizeof cx->failure);
     cx->result.error = cx->failure.error;
     cx->result.output = tcall_output(cx);
-    cx->settled = true;
     return TCALL_OK;
 }
 
 /* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
+TCALL_SHARED_ void tcall_end_(tcall_call *call)
 {
     tcall_writer out;
+    if (!call->cx.state || call->cx.state == TCALL_DONE_)
+        return;
     tcall_writer_init(&out, NULL, 0);
     tcall_cancel(call, TCALL_E_CANCELLED);
     tcall_invoke(call->cx.tc, call, &out);
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    tcall_end_(call);
+    tcall_let_go_(tc, call);
+    return TCALL_OK;
 }
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
@@ -19908,7 +19755,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
@@ -19920,34 +19766,32 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 /* Room for what there is to say of a call that failed. */
 #define TCALL_ERROR_TEXT_ 288
 
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
+/* Reports why a call failed; of one that is not permitted the developer reads
+ * what to change. */
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
-    if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    tcall_str said = cx->failure.reason;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (!tcall_is_heard_(cx->tc))
+        return;
+    if (!said.len)
+        said = tcall_str_of(tcall_meaning_(cx->tc, error));
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (room) {
+        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+        if (withheld)
+            tcall_write_denial_(&out, cx, true);
+        else
+            tcall_say_refused_(&out, call);
+        said = tcall_slice_(room, out.fill);
+    }
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -19973,7 +19817,6 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
-    cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
@@ -20050,11 +19893,11 @@ static void tcall_output_again_(tcall_ctx *cx)
     cx->output_held = false;
     tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
     r = tcall_output_cut_(cx);
-    if (!cx->settled)
+    if (!tcall_settled_(cx))
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    if (cx->settled)
+    if (tcall_settled_(cx))
         cx->result.output = tcall_output(cx);
 }
 
@@ -20764,6 +20607,13 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 
 /* ---- names and ids that every receiver takes ---- */
 
+/* Is it a letter or a digit? */
+static bool tcall_is_letter_or_digit_(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+}
+
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
@@ -20772,10 +20622,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     char legal[64] = "_";
     size_t i;
     for (i = 0; i < name.len && i < sizeof legal; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+        const char c = name.ptr[i];
+        const bool first = c >= 'A'; /* and no digit */
+        legal[i] =
+            (tcall_is_letter_or_digit_(c) && (i || first)) || (c == '-' && i)
+                ? c
+                : '_';
     }
     tcall_write_bytes(out, legal, i ? i : 1);
 }
@@ -20788,13 +20640,9 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
+        const char c = id.ptr[i];
+        const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
+        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -20980,7 +20828,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
 }
 
 /* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
+ * order counts the first gives all but the results, and the next two nothing.
+ */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -20998,7 +20847,6 @@ typedef struct tcall_history_ {
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     uint8_t pass;
-    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
     bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
@@ -21079,25 +20927,19 @@ static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    uint8_t pass = TCALL_PASS_REASONING_;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (item->kind == TCALL_ITEM_TEXT && !ordered)
-        history->passes |= 1u << TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->passes |= 1u << TCALL_PASS_RESULTS_ |
-                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
-    if (ordered && history->pass < TCALL_PASS_RESULTS_)
-        return item->kind != TCALL_ITEM_REASONING || own;
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
+    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
+        return true;
+    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
+        if (history->after_call)
+            pass = TCALL_PASS_CALLS_;
+        if (item->kind == TCALL_ITEM_TEXT)
+            pass = TCALL_PASS_TEXT_;
+    }
+    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
+                                     tcall_history_owns_(history, item));
 }
 
 /* What stands for an image that is gone. */
@@ -21122,16 +20964,14 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->passes >> (history->pass + 1)) {
-            do
-                history->pass++;
-            while (!(history->passes >> history->pass & 1));
+        if (history->at != history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
-        history->passes = 0;
         history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
@@ -21492,28 +21332,39 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* ---- facts ---- */
 
-/* Makes the row of a provider, whose answers are in the format named. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
-                        prefix, version, is, reasoning, member, strict,      \
-                        quirks, turns)                                       \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
-        tcall_##name##_place_,                                               \
-        tcall_##name##_place_ + sizeof #name,                                \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
-        stream_path,                                                         \
-        header,                                                              \
-        prefix,                                                              \
-        {version, is},                                                       \
-        write,                                                               \
-        &tcall_##format##_answer_,                                           \
-        tcall_##format##_stops_,                                             \
-        tcall_##format##_types_,                                             \
-        reasoning,                                                           \
-        strict,                                                              \
-        quirks,                                                              \
-        member,                                                              \
+/* Makes the row of a provider, whose answers are in the format named. All texts
+ * are literals, in one array that goes with the row; "" stands for NULL where
+ * the row may have that. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+                        prefix, version, is, reasoning, member, strict,        \
+                        quirks, turns)                                         \
+    struct tcall_##name##_texts_ {                                             \
+        char name_[sizeof #name], url_[sizeof url], path_[sizeof path];        \
+        char stream_[sizeof stream_path], header_[sizeof header];              \
+        char prefix_[sizeof prefix], version_[sizeof version], is_[sizeof is]; \
+        char member_[sizeof member];                                           \
+    };                                                                         \
+    static const struct tcall_##name##_texts_ tcall_##name##_texts_ = {        \
+        #name, url, path, stream_path, header, prefix, version, is, member};   \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                          \
+        tcall_##name##_texts_.name_,                                           \
+        tcall_##name##_texts_.url_,                                            \
+        tcall_##name##_texts_.path_,                                           \
+        TCALL_GIVEN_(stream_path, tcall_##name##_texts_.stream_),              \
+        tcall_##name##_texts_.header_,                                         \
+        tcall_##name##_texts_.prefix_,                                         \
+        {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
+         TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
+        write,                                                                 \
+        &tcall_##format##_answer_,                                             \
+        tcall_##format##_stops_,                                               \
+        tcall_##format##_types_,                                               \
+        reasoning,                                                             \
+        strict,                                                                \
+        quirks,                                                                \
+        TCALL_GIVEN_(member, tcall_##name##_texts_.member_),                   \
         turns};
+#define TCALL_GIVEN_(literal, text) (sizeof literal > 1 ? (text) : NULL)
 
 /* ==========================================================================
  * >>answer
@@ -21524,39 +21375,26 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* What providers write about their errors, in code, type or message: a word, or
  * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. */
-static const char tcall_words_context_[] =
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
     "context l|context window|context size|prompt is too long|"
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens";
-/* These come as too many requests, but waiting does not help. */
-static const char tcall_words_quota_[] =
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low";
-static const char tcall_words_auth_[] = "api key|authenticat|permission";
-static const char tcall_words_not_found_[] = "not_found|model identifier";
-static const char tcall_words_overload_[] = "overloaded|unavailable";
-static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
-static const char tcall_words_refused_[] =
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
     "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
-static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
 
-/* The first row that occurs counts. */
-static const struct {
-    const char *words;
-    int error;
-} tcall_answer_errors_[] = {
-    {tcall_words_quota_, TCALL_E_QUOTA},
-    {tcall_words_context_, TCALL_E_CONTEXT},
-    {tcall_words_auth_, TCALL_E_AUTH},
-    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
-    {tcall_words_overload_, TCALL_E_OVERLOAD},
-    {tcall_words_rate_, TCALL_E_RATE},
-    {tcall_words_refused_, TCALL_E_REFUSED},
-    {tcall_words_request_, TCALL_E_REQUEST},
-};
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Statuses that leave no doubt. */
 static const struct {
@@ -21593,7 +21431,7 @@ static bool tcall_contains_words_(const char *text, const char *words)
 
 /* Returns a number of up to nine digits, or -1 if the text has a sign or a
  * fraction or is no number. */
-TCALL_SHARED_ long tcall_digits_(const char *text)
+static long tcall_digits_(const char *text)
 {
     const char *from = text;
     long number = 0;
@@ -21604,7 +21442,7 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
 
 /* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
  * for anything else. */
-TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+static long tcall_delay_ms_(const char *text)
 {
     const long most = 0x7FFFFFFF;
     long value = 0, unit = 1000; /* of a second; less after the point */
@@ -21623,7 +21461,7 @@ TCALL_SHARED_ long tcall_delay_ms_(const char *text)
 }
 
 /* Returns how many bytes of the text are whole characters. */
-TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
     bool cut = last < text.len && text.ptr[last] & 0x80 &&
@@ -21632,7 +21470,7 @@ TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
 }
 
 /* Appends to a text that is cut rather than refused. */
-TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 {
     size_t len = strlen(text), room = cap - 1 - len;
     piece.len = piece.len < room ? piece.len : room;
@@ -21640,8 +21478,7 @@ TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 }
 
 /* Keeps the provider's own word for why it stopped, or for its error. */
-TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
-                                           const char *word)
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
 {
     answer->stop_text[0] = 0;
     tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
@@ -21650,8 +21487,8 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 
 /* A further reason to stop. The first one counts, unless this one says that the
  * answer was cut off, or is not done for us where the provider is done. */
-TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                                      const char *word)
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
@@ -21664,8 +21501,8 @@ TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
 
 /* A further word for an error. The code is kept rather than the type, unless it
  * is a number. */
-TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                            const char *word)
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
 {
     const char known = answer->stop_text[0];
     if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
@@ -21673,7 +21510,7 @@ TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
 }
 
 /* An answer without text and calls may be an error. */
-TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+static void tcall_answer_check_empty_(tcall_answer *answer)
 {
     if (answer->stop == TCALL_STOP_CONTENT_FILTER)
         answer->error = TCALL_E_REFUSED;
@@ -21697,13 +21534,13 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
-        if (tcall_contains_words_(answer->stop_text,
-                                  tcall_answer_errors_[i].words) ||
-            tcall_contains_words_(answer->message,
-                                  tcall_answer_errors_[i].words))
-            return tcall_answer_errors_[i].error;
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
     return TCALL_OK;
 }
 
@@ -21731,6 +21568,995 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
+/* ---- items ----
+ *
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What an element belongs
+ * to may be said after its arguments, so it is merged only when the document is
+ * complete: it stays as a new item, or its bytes are moved to an older one.
+ */
+
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
+{
+    return tcall_head_at_(reader->chat, at);
+}
+
+/* What the current document brought first and is not merged yet. */
+static tcall_item_head_ *tcall_reader_pending_(const tcall_reader *reader)
+{
+    return tcall_reader_head_(reader, reader->place[TCALL_AT_PENDING_]);
+}
+
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+{
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+}
+
+/* The place of the item after the one at this place. */
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
+
+static size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    size_t *place = reader->place;
+    for (; place < reader->place + TCALL_PLACES_; place++)
+        if (*place >= first && *place <= last)
+            *place += by;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
+TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
+{
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+                               int part)
+{
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->said.has_text
+               ? tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                                   TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Is it the whole of what a signature is of? */
+static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_SIGNATURE_);
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place =
+        ordered ? reader->place[TCALL_AT_PENDING_] : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    if (reader->said.has_text && !reader->said.text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
+        (!ordered ||
+         tcall_reader_next_(reader, reader->place[TCALL_AT_TEXT_]) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->place[TCALL_AT_TEXT_] = place;
+    reader->said.has_text = true;
+    reader->said.text_ends = reader->said.parted = false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ---- reasoning ---- */
+
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning;
+}
+
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
+{
+    return head->kind == TCALL_ITEM_REASONING;
+}
+
+/* May it be left out? Then it makes way for text, too. */
+static bool tcall_reasoning_is_free_(const tcall_reader *reader)
+{
+    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+}
+
+/* Drops what the item at this place has of reasoning, and so many bytes that
+ * were to come: a part of it would be refused. */
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+{
+    size_t dropped = more;
+    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
+    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
+    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
+        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    }
+    reader->answer.reasoning_dropped += dropped;
+    if (dropped)
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+}
+
+/* Drops the text of the current element, and so many bytes to come. */
+static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
+{
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
+                                   TCALL_PART_TEXT_);
+    reader->raw_missing += len + more;
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
+                         0);
+}
+
+static void tcall_reasoning_drop_all_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    if (!tcall_reasoning_kept_(reader))
+        return;
+    if (reader->keeping_raw)
+        tcall_reasoning_drop_raw_(reader, 0);
+    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
+        tcall_reasoning_drop_(reader, at, 0);
+}
+
+/* Is a piece of this part, that begins with c, kept? */
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
+{
+    uint8_t kept = tcall_reasoning_kept_(reader);
+    switch (field) {
+    case TCALL_FIELD_SIGNATURE:
+        return kept == TCALL_REASONING_SIGNATURES ||
+               kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_ELEMENTS &&
+                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
+    case TCALL_FIELD_REASONING_DATA:
+        return kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_DETAILS && c == '[');
+    default: break;
+    }
+    return c == '"' && (!reader->said.words || reader->said.words == field) &&
+           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
+}
+
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+                                   tcall_str piece)
+{
+    if (part == TCALL_PART_TEXT_)
+        reader->said.words = (uint8_t)field;
+    if (reader->answer.reasoning_dropped ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              piece.len);
+    else
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
+}
+
+/* The signature of the element at *at is of the text. The first one counts. */
+static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+{
+    const uint8_t dropped =
+        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_reasoning_kept_(reader))
+        return;
+    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+        return;
+    if (!reader->said.has_text ||
+        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
+        tcall_reader_begin_text_(reader);
+    if (!reader->said.has_text)
+        return;
+    tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_])->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_);
+}
+
+/* ---- merging ---- */
+
+/* One of both is reasoning: is the piece of the known one? Its signature may
+ * come by itself. */
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
+{
+    bool same = known->index && piece->index &&
+                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+                !tcall_head_len_(piece, TCALL_PART_TEXT_);
+    if (tcall_is_reasoning_(piece))
+        same = known->kind == piece->kind && known->index == piece->index &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+}
+
+/* The first unmerged element is of the reasoning at this place: drops its words
+ * where others are missing. */
+static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+{
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
+                                   TCALL_PART_TEXT_);
+    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
+        return;
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
+                         TCALL_PART_TEXT_, 0);
+    tcall_reasoning_drop_(reader, at, len);
+}
+
+/* Is anything of it there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+static void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->element.type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
+}
+
+/* ---- elements as they came ---- */
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* Keeps a piece of that text. */
+static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (reader->raw_missing ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_raw_(reader, piece.len);
+    else
+        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
+                             TCALL_PART_TEXT_, piece);
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
+    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    if (reader->element.type == TCALL_MEANS_REASONING) {
+        head->kind = TCALL_ITEM_REASONING;
+        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+        head->index = reader->element.index;
+        if (reader->raw_missing)
+            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
+                                  reader->raw_missing);
+    } else {
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
+    }
+    reader->raw_missing = 0;
+}
+
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    /* Some servers give every call the same id, or number: where a whole object
+     * is followed by another one with a name, that is another call. */
+    const bool again =
+        named && text.len && *text.ptr == '{' &&
+        !(piece->flags & TCALL_FLAG_WHOLE_) &&
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
+}
+
+/* Likewise of a known item. Text is of one only if that does not count. */
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (piece->kind == TCALL_ITEM_TEXT)
+        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
+                       known->index == piece->index
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
+    if (known->index && piece->index && known->index != piece->index)
+        return TCALL_MATCH_NO_;
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
+        return tcall_match_reasoning_(known, piece);
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+static size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    size_t at = reader->start, found = reader->place[TCALL_AT_PENDING_],
+           maybe = found;
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match;
+        if (known->kind == TCALL_ITEM_TEXT)
+            continue;
+        match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || !tcall_is_reasoning_(known))
+            maybe = match == TCALL_MATCH_MAYBE_
+                        ? at
+                        : reader->place[TCALL_AT_PENDING_];
+    }
+    return found != reader->place[TCALL_AT_PENDING_] ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const bool name_grows =
+        !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+        !tcall_same_part_(known, tcall_reader_pending_(reader),
+                          TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                               part);
+}
+
+/* Is the text of the element to be moved to the call? What the server says in
+ * the end counts, but for nothing. */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    const bool had = tcall_head_len_(known, TCALL_PART_TEXT_) > 0;
+    const bool nothing =
+        !text.len || (had && tcall_str_eq(text, tcall_slice_("{}", 2)));
+    if (piece->flags & TCALL_FLAG_WHOLE_ && nothing && !known->error &&
+        (!piece->error || had))
+        return false;
+    if (!known->error)
+        known->error = piece->error;
+    if (known->error)
+        tcall_reader_drop_arguments_(reader, at, text.len);
+    return !known->error;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const uint8_t flags = tcall_reader_pending_(reader)->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
+        return;
+    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
+    tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                       TCALL_PART_TEXT_);
+}
+
+/* ---- room ---- */
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
+{
+    size_t text = tcall_reader_text_len_(reader), free;
+    if (bytes > tcall_reader_free_(reader) + text)
+        tcall_reasoning_drop_all_(reader);
+    free = tcall_reader_free_(reader);
+    if (bytes > free + text)
+        return false;
+    if (bytes > free) {
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, text - (bytes - free));
+        reader->answer.text_cut = true;
+    }
+    return true;
+}
+
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *reader)
+{
+    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
+        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
+            reader->start;
+    reader->text_max = tcall_reader_free_(reader) / 2;
+    reader->element.open = reader->keeping_raw = false;
+    reader->growing = reader->echoes = reader->doc.stopped = false;
+    memset(&reader->said, 0, sizeof reader->said);
+    reader->answer.reasoning_dropped = 0;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
+    reader->answer.stop = TCALL_STOP_UNKNOWN;
+    reader->answer.stop_text[0] = 0;
+}
+
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+{
+    if (tcall_reader_room_(reader, bytes))
+        return true;
+    reader->missing += reader->chat->block->low - reader->start + bytes;
+    tcall_reader_clear_(reader);
+    reader->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+static void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->doc.whole ||
+        (reader->element.open
+             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
+             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
+        (reader->element.open &&
+         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
+        return;
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->element.index && known->index != reader->element.index))
+            continue;
+        reader->place[TCALL_AT_ECHOED_] = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+static void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     reader->echo);
+        return;
+    }
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                         TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
+{
+    tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
+    if (!tcall_reader_need_(reader, TCALL_HEAD_))
+        return false;
+    reader->growing = false;
+    *at = block->low;
+    tcall_block_grow_(block, TCALL_HEAD_);
+    tcall_reader_blank_(reader, *at, kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
+                                 size_t own)
+{
+    size_t room, most = 0;
+    if (reader->doc.other)
+        return 0;
+    reader->answer.has_text = true;
+    if (reader->text && reader->said.text_ends && !reader->said.parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->said.parted = reader->said.text_ends;
+    if (reader->text)
+        reader->text(reader->user, piece);
+    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
+        return 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
+    if (room)
+        tcall_reader_begin_text_(reader);
+    if (reader->said.has_text)
+        most = reader->text_max - tcall_reader_text_len_(reader);
+    room = room < most ? room : most;
+    if (room >= piece.len)
+        return piece.len;
+    reader->answer.text_cut = true;
+    return room;
+}
+
+/* Takes a piece of text that certainly is the model's. */
+static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
+{
+    piece.len = tcall_reader_hear_(reader, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, piece);
+}
+
+/* The text of the element at *at, which may move, is text of the model. */
+static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
+{
+    tcall_str text =
+        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
+    if (!text.len)
+        return;
+    text.len = tcall_reader_hear_(reader, text, text.len);
+    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_TEXT_);
+}
+
+/* ---- parts of an element ---- */
+
+/* The kind of an element that has this field. */
+static uint8_t tcall_field_kind_(int field)
+{
+    if (field == TCALL_FIELD_TEXT)
+        return TCALL_ITEM_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
+               ? TCALL_ITEM_REASONING
+               : TCALL_ITEM_CALL;
+}
+
+/* The part of an element that the field is of. */
+static int tcall_field_part_(int field)
+{
+    return field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                         : TCALL_PART_TEXT_;
+}
+
+/* Opens the current element as soon as there is something to keep of it. Some
+ * fields tell its kind, ids and the like do not. */
+static bool tcall_reader_open_(tcall_reader *reader, int field)
+{
+    uint8_t kind = tcall_field_kind_(field);
+    if (!reader->element.open && reader->answer.error != TCALL_E_MEMORY)
+        reader->element.open = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_ELEMENT_], TCALL_ITEM_CALL);
+    if (reader->element.open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->kind = kind;
+        if (field == TCALL_FIELD_REASONING_DATA)
+            head->flags |= TCALL_FLAG_RAW_;
+    }
+    return reader->element.open;
+}
+
+/* Keeps a piece of arguments, or of text that belongs to an element. */
+static void tcall_reader_content_(tcall_reader *reader, int field,
+                                  tcall_str piece)
+{
+    reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
+    if (field == TCALL_FIELD_TEXT &&
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        /* It can wait no longer for what its element turns out to be. */
+        tcall_reader_say_(reader, &reader->place[TCALL_AT_ELEMENT_]);
+        tcall_reader_text_(reader, piece);
+    } else if (tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])
+                   ->error ||
+               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     piece.len);
+    } else {
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, piece);
+        reader->growing =
+            tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]) ==
+            reader->chat->block->low;
+    }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
+}
+
+/* Takes a piece of a part of the current element. */
+static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
+{
+    const int part = tcall_field_part_(field);
+    if (reader->answer.error == TCALL_E_MEMORY) {
+        reader->missing += piece.len;
+        return;
+    }
+    if (!tcall_reader_open_(reader, field))
+        return;
+    if (tcall_reasoning_kept_(reader) &&
+        (part == TCALL_PART_SIGNATURE_ ||
+         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, field, part, piece);
+    else if (part == TCALL_PART_TEXT_)
+        tcall_reader_content_(reader, field, piece);
+    else if (tcall_reader_need_(reader, piece.len))
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
+}
+
+/* ---- merging elements ---- */
+
+/* What a delta is, now that the event of its document is known. */
+static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
+{
+    if (event == TCALL_MEANS_TEXT) {
+        head->kind = TCALL_ITEM_TEXT;
+    } else if (event == TCALL_MEANS_ARGUMENTS ||
+               event == TCALL_MEANS_ALL_ARGUMENTS) {
+        head->kind = TCALL_ITEM_CALL;
+    } else {
+        head->kind = TCALL_ITEM_VOID_;
+        head->index = 0;
+    }
+    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+        head->flags |= TCALL_FLAG_WHOLE_;
+}
+
+/* Reports a piece of a call. */
+static void tcall_reader_show_(const tcall_reader *reader)
+{
+    size_t at = reader->place[TCALL_AT_PENDING_] - reader->chat->start;
+    tcall_item item;
+    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        reader->call(reader->user, &item);
+}
+
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->doc.whole &&
+                   tcall_reader_pending_(reader)->kind != TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->place[TCALL_AT_PENDING_];
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. */
+static bool tcall_reader_settle_item_(tcall_reader *reader)
+{
+    size_t at = tcall_reader_owner_(reader);
+    bool stays;
+    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+    }
+    stays = at == reader->place[TCALL_AT_PENDING_];
+    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(reader);
+    if (!stays)
+        tcall_reader_merge_(reader, at);
+    return stays;
+}
+
+/* Settles the first unmerged element: it is complete, and so is what was said
+ * around it. One that is void but has a number is kept as well: what comes with
+ * that number later is of it. */
+static void tcall_reader_settle_(tcall_reader *reader)
+{
+    size_t *pending = &reader->place[TCALL_AT_PENDING_];
+    tcall_item_head_ *head = tcall_reader_pending_(reader);
+    bool stays = false;
+    if (!head->index)
+        head->index = reader->element.index;
+    if (head->kind == TCALL_ITEM_DELTA_)
+        tcall_reader_settle_delta_(head, reader->doc.event);
+    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+        tcall_reader_owner_(reader) == *pending) {
+        tcall_reader_say_(reader, pending);
+        tcall_reasoning_sign_text_(reader, pending);
+    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
+        stays = tcall_reader_settle_item_(reader);
+    }
+    if (stays)
+        *pending = tcall_reader_next_(reader, *pending);
+    else
+        tcall_reader_remove_(reader, *pending);
+}
+
+static void tcall_reader_settle_elements_(tcall_reader *reader)
+{
+    while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
+        tcall_reader_settle_(reader);
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
+    }
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
+}
+
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
 /* ==========================================================================
  * >>text_calls
  *
@@ -21743,9 +22569,22 @@ int tcall_answer_error(const tcall_answer *answer, int status)
  * at all that follows. */
 enum { TCALL_SPOKEN_TRIES_ = 32 };
 
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
 typedef struct tcall_spoken_reader_ {
     tcall_reader *reader;
-    const tcall_text_form *form;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
     const char *start, *at, *end; /* the text; what is tried begins at at */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
@@ -21764,12 +22603,14 @@ static const char *tcall_spoken_find_(const char *at, const char *end,
     return at;
 }
 
-/* Moves on if something like the pattern follows. */
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
 static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
 {
-    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    bool optional = *pattern == '?';
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
     text->at = to ? to : text->at;
-    return to != NULL;
+    return to || optional;
 }
 
 /* Skips what is in set. */
@@ -21894,10 +22735,11 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
-                                const char *from, const char *to)
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
 {
-    if (!*form->key) {
+    const char *from = text->at;
+    if (text->kind == 'p') {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -21910,32 +22752,34 @@ static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
  * Returns false where they are not of this form. */
 static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 {
-    const tcall_text_form *form = text->form;
-    const char *end = text->end, *to;
-    bool python = !*form->key;
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
-            (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key)))
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end, form->key_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form->key_end))
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end, form->value_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
         if (!to || to == end) {
             text->at = end;
             break;
         }
-        tcall_spoken_value_(form, out, text->at, to);
+        tcall_spoken_value_(text, out, to);
         text->at = to;
         if (!python)
-            tcall_spoken_skip_(text, form->value_end);
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -21967,7 +22811,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
 static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
 {
     const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form->end;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
     bool object = from < end && *from == '{', optional = *pattern == '?';
     if (object)
         to = tcall_spoken_value_end_(from, end, "");
@@ -21991,11 +22835,10 @@ static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
  * is part of another text. */
 static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    tcall_item item;
     const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
     memset(&item, 0, sizeof item);
-    if (!form->name_end) {
+    if (text->kind == 'o') {
         if (!tcall_marker_end_(text->at, text->end, "{") ||
             tcall_marker_end_(text->at, text->end, "{ \\"))
             return false;
@@ -22005,9 +22848,10 @@ static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
     }
     item.name = tcall_slice_(text->at, (size_t)(to - text->at));
     text->at = to;
-    if (!item.name.len || !tcall_spoken_skip_(text, form->name_end))
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
         return false;
-    if (form->key)
+    if (text->kind != 'n')
         return tcall_spoken_written_(text, &item);
     tcall_spoken_skip_(text, " ");
     if (!tcall_spoken_take_(text, &item))
@@ -22029,10 +22873,8 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 /* Reads the calls of one marker. Returns false where they are none. */
 static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, many = !form->name_end || python;
-    const char *next = python ? "#" : "{";
-    if (!form->name_end)
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
@@ -22040,17 +22882,29 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
         if (many && !text->cut)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
     } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, next));
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, form->end + (*form->end == '?')) ||
-        *form->end == '?')
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
         tcall_head_at_(text->reader->chat, text->last)->error =
             (int8_t)TCALL_E_CUT;
     return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
 }
 
 /* Tries a form at this place. What is no call leaves nothing. */
@@ -22062,11 +22916,11 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
     text->at = at;
-    tcall_spoken_skip_(text, text->form->scope);
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
     if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
         return false;
     before.tries = ++text->tries;
     if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
@@ -22141,7 +22995,8 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                               tcall_reader *reader, bool cut)
 {
     tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL, *at;
     tcall_spoken_place_ place;
@@ -22152,12 +23007,14 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     text.end = all.ptr + all.len;
     text.start = tcall_marker_end_(all.ptr, text.end, " ");
     for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
         bool found = false;
-        text.form = calls->forms;
         if (text.tries < TCALL_SPOKEN_TRIES_ &&
             tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
                 found = tcall_spoken_try_(&text, at);
+            }
         if (found) {
             first = first ? first : at;
             at = text.at;
@@ -22168,7 +23025,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
         }
     }
     if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
         if (cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
@@ -22180,74 +23037,59 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
 
 /* ---- families ---- */
 
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
 #define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
 #define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
 
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
 
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
 
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
 
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
 
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
 
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
 
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
 
 #define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
     TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
                         ":*<|tool_call_argument_begin|>",       \
                         "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
 
 /* Its bars are wide, and what looks like _ are blocks. */
 #define TCALL_SPOKEN_WIDE_(first, second) \
@@ -22263,1026 +23105,58 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                                        "end"))
 #define TCALL_SPOKEN_DEEPSEEK_                                           \
     TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
 
 /* V3.2 */
 #define TCALL_SPOKEN_DSML_ \
     "\xEF\xBD\x9C"         \
     "DSML"                 \
     "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
 
 #define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
     TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
 
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
                                                tcall_spoken_read_};
 
 TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
 TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
 TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
 TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
 TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
 TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
 TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
-
-/* ==========================================================================
- * >>answer: items
- *
- * The items of an answer lie at the end of the chat: its text, which grows in
- * place, the calls and reasonings that are known, and then, while a document
- * of the stream passes, the elements of that document. What an element belongs
- * to may be said after its arguments, so it is merged only when the document is
- * complete: it stays as a new item, or its bytes are moved to an older one.
- */
-
-/* Kinds that only elements have, beside tcall_kind. */
-enum {
-    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
-    TCALL_ITEM_VOID_ = 15   /* no item of ours */
-};
-
-/* Texts and arguments leave so much free, for the header, id and name of the
- * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
-
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
-{
-    return tcall_head_at_(reader->chat, at);
-}
-
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
-}
-
-/* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
-}
-
-static size_t tcall_reader_free_(const tcall_reader *reader)
-{
-    return tcall_block_free_(reader->chat->block);
-}
-
-/* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
-                                size_t by)
-{
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->echoed >= first && reader->echoed <= last)
-        reader->echoed += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
-}
-
-/* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
-{
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
-                                 tcall_str bytes)
-{
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place: few by
- * a copy of them, else each half is reversed, and then the whole. */
-TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
-{
-    char few[32];
-    const size_t len = (size_t)(end - middle);
-    if (len <= sizeof few) {
-        memcpy(few, middle, len);
-        memmove(first + len, first, (size_t)(middle - first));
-        memcpy(first, few, len);
-        return;
-    }
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
-                               int part)
-{
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
-}
-
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
-{
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
-               : 0;
-}
-
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
-/* Is it the whole of what a signature is of? */
-static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
-}
-
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->has_text && !reader->text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-}
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
-
-/* ---- reasoning ---- */
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    return head->kind == TCALL_ITEM_REASONING;
-}
-
-/* May it be left out? Then it makes way for text, too. */
-static bool tcall_reasoning_is_free_(const tcall_reader *reader)
-{
-    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
-}
-
-/* Drops what the item at this place has of reasoning, and so many bytes that
- * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
-{
-    size_t dropped = more;
-    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
-    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
-        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    }
-    reader->answer.reasoning_dropped += dropped;
-    if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
-}
-
-static void tcall_reasoning_drop_all_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    if (!tcall_reasoning_kept_(reader))
-        return;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
-    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reasoning_drop_(reader, at, 0);
-}
-
-/* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
-{
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->words || reader->words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
-}
-
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
-                                   tcall_str piece)
-{
-    if (part == TCALL_PART_TEXT_)
-        reader->words = (uint8_t)field;
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->element, piece.len);
-    else
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
-{
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!tcall_reasoning_kept_(reader))
-        return;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
-        return;
-    if (!reader->has_text ||
-        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
-        tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
-        return;
-    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
-}
-
-/* ---- merging ---- */
-
-/* One of both is reasoning: is the piece of the known one? Its signature may
- * come by itself. */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
-{
-    bool same = known->index && piece->index &&
-                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                !tcall_head_len_(piece, TCALL_PART_TEXT_);
-    if (tcall_is_reasoning_(piece))
-        same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
-               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
-                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
-}
-
-/* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED_)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->open)
-        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
-    reader->text_ends = reader->has_text;
-}
-
-/* ---- elements as they came ---- */
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->whole && reader->repeats) &&
-           (!reader->type || reader->type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
-    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
-    } else {
-        tcall_reader_remove_(reader, reader->raw);
-    }
-    reader->raw_missing = 0;
-}
-
-/* ---- streams ----
- *
- * A stream of documents says of an item now this and now that, and providers
- * differ in how they say which item they mean.
- */
-
-static bool tcall_same_part_(const tcall_item_head_ *a,
-                             const tcall_item_head_ *b, int part)
-{
-    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
-}
-
-/* Is the element a further piece of a known call? */
-static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    const bool numbered = known->index && piece->index;
-    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    /* Some servers give every call the same id, or number: where a whole object
-     * is followed by another one with a name, that is another call. */
-    const bool again =
-        named && text.len && *text.ptr == '{' &&
-        !(piece->flags & TCALL_FLAG_WHOLE_) &&
-        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    /* Some servers give every piece an id of its own: then the number counts
-     * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
-    if (!numbered)
-        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
-}
-
-static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    if (known->index && piece->index && known->index != piece->index)
-        return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
-}
-
-/* Returns the item that the first unmerged element is a piece of: the last that
- * matches, or the last call if the element does not say; itself if it is new.
- */
-static size_t tcall_reader_find_(const tcall_reader *reader)
-{
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match;
-        if (known->kind == TCALL_ITEM_TEXT)
-            continue;
-        match = tcall_match_item_(known, piece);
-        if (match == TCALL_MATCH_YES_)
-            found = at;
-        /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
-    }
-    return found != reader->unmerged ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
-}
-
-/* Is the text of the element to be moved to the call? */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    /* What the server says in the end counts, but for nothing. */
-    bool nothing =
-        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
-                                     tcall_str_of("{}")));
-    if (whole && nothing && !known->error && (!piece->error || old))
-        return false;
-    if (known->error || piece->error) {
-        known->error = known->error ? known->error : piece->error;
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
-}
-
-/* Moves what the first unmerged element brings to the item at this place. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
-    if (known->kind == TCALL_ITEM_VOID_)
-        return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
-        return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
-        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
-}
-
-/* ---- room ---- */
-
-/* Makes room for a call. Calls matter more than text and reasoning: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
-{
-    size_t text = tcall_reader_text_len_(reader), free;
-    if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reasoning_drop_all_(reader);
-    free = tcall_reader_free_(reader);
-    if (bytes > free + text)
-        return false;
-    if (bytes > free) {
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             text - (bytes - free));
-        reader->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* Forgets all that was read. */
-static void tcall_reader_clear_(tcall_reader *reader)
-{
-    reader->chat->block->low = reader->unmerged = reader->element =
-        reader->raw = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = false;
-    reader->complete = reader->stopped = reader->cut = false;
-    reader->finished = false;
-    reader->words = 0;
-    reader->text_ends = reader->parted = false;
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
-}
-
-/* Makes room for what a call cannot do without. Where there is none the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
-{
-    if (tcall_reader_room_(reader, bytes))
-        return true;
-    reader->missing += reader->chat->block->low - reader->start + bytes;
-    tcall_reader_clear_(reader);
-    reader->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* ---- arguments that come again ----
- *
- * Some streams end with the whole arguments once more. As long as these are
- * those of a known call they are compared with them, and not kept.
- */
-
-/* Whole arguments begin: they may be those of the last call with this number.
- */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->whole ||
-        (reader->open ? tcall_reader_next_(reader, reader->element)
-                      : reader->unmerged) != reader->chat->block->low ||
-        (reader->open && reader->element != reader->unmerged))
-        return;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->index && known->index != reader->index))
-            continue;
-        reader->echoed = at;
-        reader->echoes = true;
-    }
-}
-
-/* They are others, or of another call: what came of them is kept. */
-TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
-{
-    tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
-    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
-        return;
-    }
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
-    text.len = reader->echo;
-    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
-}
-
-/* Is the next piece of them as it was? */
-static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_str text;
-    if (!reader->echoes)
-        return false;
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
-    if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
-        reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
-}
-
-/* Adds an empty element at the end. */
-static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
-{
-    tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->unmerged < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
-    if (!tcall_reader_need_(reader, TCALL_HEAD_))
-        return false;
-    reader->growing = false;
-    *at = block->low;
-    tcall_block_grow_(block, TCALL_HEAD_);
-    tcall_reader_blank_(reader, *at, kind);
-    return true;
-}
-
-/* ---- text of the model ---- */
-
-/* Bytes that are free for text, so many of its own among them. */
-static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
-{
-    size_t room = tcall_reader_free_(reader) + own;
-    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
-    return room > kept ? room - kept : 0;
-}
-
-/* Reports a piece of the model's text and returns how much of it is kept. It
- * may lie in the block already, in so many bytes. */
-static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
-                                 size_t own)
-{
-    size_t room, most = 0;
-    if (reader->other)
-        return 0;
-    reader->answer.has_text = true;
-    if (reader->text && reader->text_ends && !reader->parted)
-        reader->text(reader->user, tcall_slice_("\n\n", 2));
-    reader->parted = reader->text_ends;
-    if (reader->text)
-        reader->text(reader->user, piece);
-    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
-        return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
-        tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
-    if (room)
-        tcall_reader_begin_text_(reader);
-    if (reader->has_text)
-        most = reader->text_max - tcall_reader_text_len_(reader);
-    room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
-}
-
-/* Takes a piece of text that certainly is the model's. */
-static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
-{
-    piece.len = tcall_reader_hear_(reader, piece, 0);
-    if (piece.len)
-        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
-}
-
-/* The text of the element at *at, which may move, is text of the model. */
-static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
-{
-    tcall_str text =
-        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
-    if (!text.len)
-        return;
-    text.len = tcall_reader_hear_(reader, text, text.len);
-    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
-    if (text.len)
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
-}
-
-/* ---- parts of an element ---- */
-
-/* The kind of an element that has this field. */
-static uint8_t tcall_field_kind_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
-    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
-    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
-    default: return TCALL_ITEM_CALL;
-    }
-}
-
-/* Opens the current element as soon as there is something to keep of it. Some
- * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader, int field)
-{
-    uint8_t kind = tcall_field_kind_(field);
-    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
-        reader->open =
-            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
-    if (reader->open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->kind = kind;
-        if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
-    }
-    return reader->open;
-}
-
-/* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, int field,
-                                  tcall_str piece)
-{
-    reader->growing = false;
-    if (tcall_reader_echoes_(reader, piece))
-        return;
-    if (field == TCALL_FIELD_TEXT &&
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
-        /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->element);
-        tcall_reader_text_(reader, piece);
-    } else if (tcall_reader_head_(reader, reader->element)->error ||
-               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
-    } else {
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
-        reader->growing = tcall_reader_next_(reader, reader->element) ==
-                          reader->chat->block->low;
-    }
-}
-
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->element);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
-/* Takes a piece of a part of the current element. */
-TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
-                                      tcall_str piece)
-{
-    if (reader->answer.error == TCALL_E_MEMORY) {
-        reader->missing += piece.len;
-        return;
-    }
-    if (!tcall_reader_open_(reader, field))
-        return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
-    else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, field, piece);
-    else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
-/* ---- merging elements ---- */
-
-/* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
-{
-    switch (reader->event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
-    }
-}
-
-/* Reports a piece of a call. */
-static void tcall_reader_show_(const tcall_reader *reader)
-{
-    size_t at = reader->unmerged - reader->chat->start;
-    tcall_item item;
-    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        reader->call(reader->user, &item);
-}
-
-/* The item that the first unmerged element is of: itself if it is new. */
-static size_t tcall_reader_owner_(const tcall_reader *reader)
-{
-    return !reader->whole &&
-                   tcall_reader_head_(reader, reader->unmerged)->kind !=
-                       TCALL_ITEM_VOID_
-               ? tcall_reader_find_(reader)
-               : reader->unmerged;
-}
-
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
-static bool tcall_reader_settle_item_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    at = tcall_reader_owner_(reader);
-    if (reader->echoes && at != reader->echoed) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
-        at = tcall_reader_owner_(reader);
-        head = tcall_reader_head_(reader, reader->unmerged);
-    }
-    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
-        tcall_reader_show_(reader);
-    if (at == reader->unmerged)
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Is it text of an item that does not count? */
-static bool tcall_reader_is_void_text_(const tcall_reader *reader,
-                                       const tcall_item_head_ *head)
-{
-    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
-    size_t at = reader->start;
-    for (; index && at < reader->unmerged;
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
-            return true;
-    }
-    return false;
-}
-
-/* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
-static void tcall_reader_settle_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    bool stays;
-    if (!head->index)
-        head->index = reader->index;
-    if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
-    if (stays && head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reasoning_sign_text_(reader, &reader->unmerged);
-        stays = false;
-    }
-    if (stays && tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-    } else {
-        tcall_reader_remove_(reader, reader->unmerged);
-    }
-}
-
-static void tcall_reader_settle_elements_(tcall_reader *reader)
-{
-    while (reader->unmerged < reader->chat->block->low)
-        tcall_reader_settle_(reader);
-}
-
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (reader->other) {
-        reader->cut = reader->cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-    } else if (reader->stopped) {
-        reader->finished = true;
-    }
-    reader->stopped = reader->other = false;
-    reader->in_choice = reader->choice_known = false;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->whole)
-        reader->chat->block->low = reader->unmerged;
-    reader->whole = false;
-    reader->piece = true;
-}
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->in_whole = true;
-        reader->whole = !reader->piece;
-    } else if (!reader->in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
-    }
-}
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>answer: members and framing
@@ -23302,7 +23176,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
            tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
@@ -23315,26 +23189,25 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
     tcall_reasoning_end_text_(reader);
-    if (reader->open) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->index = reader->index;
-        head->flags |= reader->flags;
-        if (reader->fault)
-            head->error = reader->fault;
+    if (reader->element.open) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->index = reader->element.index;
+        head->flags |= reader->element.flags;
+        if (reader->element.fault)
+            head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->type == TCALL_MEANS_REASONING &&
+        if (reader->element.type == TCALL_MEANS_REASONING &&
             tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->type == TCALL_MEANS_OTHER)
+    if (reader->element.type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = reader->ignored = false;
-    reader->fault = TCALL_OK;
+    memset(&reader->element, 0, sizeof reader->element);
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -23354,86 +23227,80 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->other)
+    if (reader->doc.other)
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->cut = true;
+        reader->said.cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
     } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
         reader->answer.pending = true;
     } else if (reader->word[0]) {
-        reader->stopped = true;
+        reader->doc.stopped = true;
         reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
 
-/* A type of an element or name of an event. */
-static void tcall_reader_type_word_(tcall_reader *reader, int field)
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
-    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
-                                                TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE) {
-        reader->type = means;
-        reader->ignored =
-            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
-        if (means == TCALL_MEANS_UNHANDLED)
-            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-        /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && !reader->whole)
-            tcall_reader_open_(reader, 0);
-        return;
-    }
-    reader->event = means;
+    reader->element.type = means;
+    reader->element.ignored =
+        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
+        tcall_reader_open_(reader, TCALL_FIELD_NONE);
+}
+
+/* The name of an event. */
+static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
+{
+    reader->doc.event = means;
     if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = true;
+        reader->said.complete = true;
     if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->stopped = true;
+        reader->doc.stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field, long number)
 {
-    const long number = tcall_digits_(reader->word);
-    switch (field) {
-    case TCALL_FIELD_INDEX:
-        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
-        break;
-    case TCALL_FIELD_CHOICE_INDEX:
-        reader->choice_known = true;
-        reader->other = number != 0;
-        break;
-    case TCALL_FIELD_INPUT_TOKENS:
-        if (number >= 0)
-            reader->answer.input_tokens = number;
-        break;
-    default:
-        if (number >= 0)
-            reader->answer.output_tokens = number;
-    }
+    if (field == TCALL_FIELD_INDEX)
+        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.other = number != 0;
+    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
+        reader->answer.input_tokens = number;
+    else if (number >= 0)
+        reader->answer.output_tokens = number;
+    if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.choice_known = true;
 }
 
 /* A short value is complete. */
 static void tcall_reader_word_(tcall_reader *reader, int field)
 {
-    switch (field) {
-    case TCALL_FIELD_TYPE:
-    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
-    case TCALL_FIELD_STOP:
-    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
-    case TCALL_FIELD_RETRY_DELAY:
+    const tcall_words *types = reader->provider->types;
+    const uint8_t means =
+        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(reader, means);
+    else if (field == TCALL_FIELD_EVENT)
+        tcall_reader_event_word_(reader, means);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(reader, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-        break;
-    case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE:
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
-        break;
-    default: tcall_reader_number_(reader, field);
-    }
+    else
+        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23449,39 +23316,41 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
         return true;
-    return field != TCALL_FIELD_TEXT && reader->open &&
-           tcall_reader_len_(reader, reader->element, reader->part);
+    return field != TCALL_FIELD_TEXT && reader->element.open &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             tcall_field_part_(field));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     const uint8_t kind = tcall_field_kind_(field);
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+        reader->element.fault =
+            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
-        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->element.flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
         reader->syntax.odd = false;
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
         (field == TCALL_FIELD_DELTA &&
-         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
         reader->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(reader, field);
     return true;
@@ -23492,63 +23361,58 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
  * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole &&
-        (reader->sse || (reader->in_choice && !reader->choice_known)))
+    if (reader->doc.whole &&
+        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
         return false;
-    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
 
-/* The part of an element that the field is of, or -1. Text that certainly
- * counts is none, but goes to the answer at once. */
-static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
+/* Is the field a part of an element? Text that certainly counts is none, but
+ * goes to the answer at once. */
+static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
 {
-    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
-        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
-        return -1;
-    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
-                                                  : TCALL_PART_TEXT_);
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
 }
 
 /* A value begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    reader->told = true;
+    reader->doc.told = true;
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
-    reader->part = tcall_reader_part_of_(reader, field);
-    if (reader->part >= 0)
+    reader->part = tcall_reader_is_part_(reader, field);
+    if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
-    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
-        reader->in_choice = true;
-        reader->cut_before = reader->cut;
-        reader->stop_before = (uint8_t)answer->stop;
-        break;
+        reader->doc.cut_before = reader->said.cut;
+        reader->doc.stop_before = (uint8_t)answer->stop;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
-        if (c == 't' || c == '{')
-            reader->ignored = true;
         if (c == 't')
-            reader->type = TCALL_MEANS_REASONING;
-        break;
+            reader->element.type = TCALL_MEANS_REASONING;
+        reader->element.ignored |= c == 't' || c == '{';
+        return true;
     case TCALL_FIELD_UNREAD:
-        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        break;
+        return true;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: break;
+    default: return true;
     }
-    return true;
 }
 
 /* A piece of a word, or of a name. */
@@ -23565,8 +23429,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
-    } else if (reader->part >= 0) {
-        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (reader->part) {
+        tcall_reader_part_(reader, field, bytes);
     } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
@@ -23588,21 +23452,22 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
+        reader->doc.in_whole = false;
     if (reader->echoes &&
-        reader->echo <
-            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        reader->echo < tcall_reader_len_(reader,
+                                         reader->place[TCALL_AT_ECHOED_],
+                                         TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
-        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
+        reader->element.flags &=
+            (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element &&
-              tcall_reader_part_of_(reader, field) >= 0)) {
+             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && !reader->sse &&
+        if (reader->doc.whole && !reader->sse &&
             reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
@@ -23617,8 +23482,8 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+        reader->keeping_raw = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
     if (reader->keeping_raw)
         tcall_reasoning_raw_piece_(reader, piece);
 }
@@ -23854,12 +23719,15 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
+    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
-    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->start = chat->block->low;
+    for (i = 0; i < TCALL_PLACES_; i++)
+        reader->place[i] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
@@ -23871,10 +23739,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
-    reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->in_whole = reader->told = false;
-    reader->repeats =
-        reader->unmerged > reader->start || reader->answer.text_cut;
+    memset(&reader->doc, 0, sizeof reader->doc);
+    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
+                          reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
@@ -23887,15 +23754,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
-    if (reader->event == TCALL_MEANS_RESTART)
+    if (reader->doc.event == TCALL_MEANS_RESTART)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
-    reader->index = 0;
-    reader->known = reader->known || reader->told;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
-    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = false; /* it goes on */
+    reader->element.index = 0;
+    reader->known = reader->known || reader->doc.told;
+    if (reader->doc.whole && !reader->begins)
+        reader->said.complete = true;
+    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
+        reader->said.complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -23923,7 +23790,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_fail_(reader, s->error);
     } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-        if (reader->told)
+        if (reader->doc.told)
             reader->silent = (uint32_t)(end - bytes);
     } else {
         tcall_reader_begin_line_(reader);
@@ -23972,7 +23839,7 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
     if (c == '{') {
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && reader->sse) {
-        reader->complete = true;
+        reader->said.complete = true;
         reader->state = TCALL_FRAME_OVER_;
     } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
@@ -24086,7 +23953,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
     if (!tcall_reader_need_(reader, bytes.len))
         return false;
-    tcall_reader_append_(reader, reader->element, part, bytes);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
     return true;
 }
 
@@ -24104,37 +23971,42 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_reader_add_(
-            reader, TCALL_PART_ID_,
-            tcall_chat_new_id_(reader->chat, reader->element, id)))
+    if (!tcall_reader_add_(reader, TCALL_PART_ID_,
+                           tcall_chat_new_id_(reader->chat,
+                                              reader->place[TCALL_AT_ELEMENT_],
+                                              id)))
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
-        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
-                             tcall_str_of("{}"));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
-    reader->unmerged = reader->element;
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
 }
 
-/* Completes the item at reader->element. Returns false if it is removed. */
+/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    const tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
@@ -24148,30 +24020,32 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                              tcall_str_of(reader->provider->name));
 }
 
-/* Completes all items of a whole answer; reader->unmerged is the last call
- * then. */
+/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
+ * the last call then. */
 TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
-    reader->element = reader->start;
-    while (reader->element < reader->chat->block->low) {
+    reader->place[TCALL_AT_ELEMENT_] = reader->start;
+    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
         const bool stays = tcall_reader_finish_item_(reader);
         if (reader->answer.error)
             return;
         if (stays)
-            reader->element = tcall_reader_next_(reader, reader->element);
+            reader->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
         else
-            tcall_reader_remove_(reader, reader->element);
+            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
     }
-    if (reader->cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+    if (reader->said.cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_pending_(reader);
         if (last->error != TCALL_E_MEMORY)
             last->error = (int8_t)TCALL_E_CUT;
     }
-    if (reader->answer.text_cut && reader->has_text) {
+    if (reader->answer.text_cut && reader->said.has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             tcall_utf8_whole_(text));
+            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
+            TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
     }
 }
 
@@ -24179,8 +24053,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 static int tcall_reader_lacks_(const tcall_reader *reader)
 {
     const bool alone = !reader->sse && !reader->several &&
-                       reader->event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->complete)
+                       reader->doc.event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->said.complete)
         return TCALL_E_PROVIDER;
     if (!reader->any_document && reader->sse)
         return TCALL_E_PROTOCOL;
@@ -24195,9 +24069,9 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->finished && !reader->begins)
-        reader->complete = true;
-    if (!answer->error && (!reader->complete || reader->in_document))
+    if (reader->said.finished && !reader->begins)
+        reader->said.complete = true;
+    if (!answer->error && (!reader->said.complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
     if (reader->in_page && reader->any_document &&
         answer->error != TCALL_E_NO_ANSWER)
@@ -24228,7 +24102,7 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text) {
+    if (!answer->error && !answer->calls && !reader->said.has_text) {
         tcall_answer_check_empty_(answer);
         if (reader->missing && !answer->error) /* it was not empty */
             answer->error = TCALL_E_MEMORY;
@@ -24238,9 +24112,9 @@ int tcall_reader_end(tcall_reader *reader)
     if (tcall_reasoning_is_free_(reader))
         answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
-    cut = reader->cut || answer->text_cut;
+    cut = reader->said.cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->has_text)
+        reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
@@ -24363,8 +24237,8 @@ static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
 }
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
-                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
@@ -24487,10 +24361,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
-                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-                NULL, TCALL_STRICT_ANTHROPIC,
+                "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
                     TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
                     TCALL_QUIRK_NO_PARALLEL,
@@ -24562,7 +24436,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
-                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
                     TCALL_QUIRK_FREE_REASONING,
@@ -24693,10 +24567,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
-                "https://api.openai.com", "/v1/responses", NULL,
-                "Authorization", "Bearer ", NULL, NULL,
-                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
-                TCALL_QUIRK_ORDERED, 0)
+                "https://api.openai.com", "/v1/responses", "", "Authorization",
+                "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
+                TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -24817,14 +24690,12 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_stream_path_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
-                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
-                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+                "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
+                TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
                 TCALL_TURNS_RESULTS_ALONE)
 
@@ -24950,10 +24821,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
                 "https://generativelanguage.googleapis.com",
-                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                NULL, TCALL_STRICT_NONE,
+                "", TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
@@ -24968,9 +24839,9 @@ TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
 
 /* The members of a piece that are put together: of the first ones all texts,
  * joined; of others that of the last piece, where a signature is. */
-static const char *const tcall_detail_members_[] = {
-    "text", "summary", "signature", "id", "format"};
-enum { TCALL_DETAIL_JOINED_ = 2 };
+static const char tcall_detail_members_[] =
+    "text\0summary\0signature\0id\0format";
+enum { TCALL_DETAIL_JOINED_ = 2, TCALL_DETAIL_ROWS_ = 5 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -25006,27 +24877,40 @@ static const char *tcall_detail_end_(const char *first, const char *end)
  * the next detail has it. Texts are joined as they are, escapes and all: each
  * begins and ends at whole characters. */
 static void tcall_write_joined_(tcall_writer *out, const char *first,
-                                const char *next, const char *end, size_t row)
+                                const char *next, const char *end, unsigned row)
 {
-    const char *text = NULL;
+    const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
+    const bool joined = row < TCALL_DETAIL_JOINED_;
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
-        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (!text)
-            tcall_write_key(out, tcall_detail_members_[row]);
-        if (!text && row < TCALL_DETAIL_JOINED_)
+        if (joined && !text) {
+            tcall_write_key(out, key);
             tcall_write_char_(out, '"');
+        }
         text = more;
-        if (row < TCALL_DETAIL_JOINED_)
+        if (joined)
             tcall_write_bytes(out, tcall_text_inner_(text).ptr,
                               tcall_text_inner_(text).len);
     }
-    if (text && row < TCALL_DETAIL_JOINED_)
+    if (text && joined)
         tcall_write_char_(out, '"');
-    else if (text)
-        tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (!text || joined)
+        return;
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+}
+
+/* Is the key, quotes included, one of those that are put together? */
+static bool tcall_is_joined_(const char *key)
+{
+    unsigned row = 0;
+    while (row < TCALL_DETAIL_ROWS_ &&
+           !tcall_text_is_(key, tcall_nth_(tcall_detail_members_, row)))
+        row++;
+    return row < TCALL_DETAIL_ROWS_;
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
@@ -25035,17 +24919,14 @@ static void tcall_write_detail_(tcall_writer *out, const char *first,
                                 const char *next, const char *end)
 {
     const char *key = tcall_text_next_(first + 1), *after;
-    size_t row;
+    unsigned row;
     tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
         after = tcall_text_skip_(tcall_text_value_(key));
-        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
-            if (tcall_text_is_(key, tcall_detail_members_[row]))
-                break;
-        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+        if (!tcall_is_joined_(key))
             tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+    for (row = 0; row < TCALL_DETAIL_ROWS_; row++)
         tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
@@ -25076,9 +24957,9 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
-                    header, prefix, NULL, NULL, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+                    header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -25693,8 +25574,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+        tcall_end_(call);
         tcall_block_release_(block, call->mark);
     }
     tcall_block_release_(block, agent->batch_mark);
@@ -26896,12 +26776,12 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         item.kind = TCALL_ITEM_RESULT;
         item.id = call->id;
         item.name = call->name;
-        item.error =
-            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
-        item.text = call->cx.settled ? call->cx.result.output
-                                     : tcall_str_of(tcall_save_cut_);
+        item.error = tcall_settled_(&call->cx) ? call->cx.result.error
+                                               : (int)TCALL_E_CANCELLED;
+        item.text = tcall_settled_(&call->cx) ? call->cx.result.output
+                                              : tcall_str_of(tcall_save_cut_);
         if (!tcall_agent_answered_(agent, call->id) &&
-            (call->cx.settled || tcall_save_ran_(call)))
+            (tcall_settled_(&call->cx) || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
 }

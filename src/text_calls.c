@@ -17,9 +17,22 @@
  * at all that follows. */
 enum { TCALL_SPOKEN_TRIES_ = 32 };
 
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
 typedef struct tcall_spoken_reader_ {
     tcall_reader *reader;
-    const tcall_text_form *form;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
     const char *start, *at, *end; /* the text; what is tried begins at at */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
@@ -38,12 +51,14 @@ static const char *tcall_spoken_find_(const char *at, const char *end,
     return at;
 }
 
-/* Moves on if something like the pattern follows. */
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
 static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
 {
-    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    bool optional = *pattern == '?';
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
     text->at = to ? to : text->at;
-    return to != NULL;
+    return to || optional;
 }
 
 /* Skips what is in set. */
@@ -168,10 +183,11 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
-                                const char *from, const char *to)
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
 {
-    if (!*form->key) {
+    const char *from = text->at;
+    if (text->kind == 'p') {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -184,32 +200,34 @@ static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
  * Returns false where they are not of this form. */
 static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 {
-    const tcall_text_form *form = text->form;
-    const char *end = text->end, *to;
-    bool python = !*form->key;
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
-            (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key)))
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end, form->key_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form->key_end))
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end, form->value_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
         if (!to || to == end) {
             text->at = end;
             break;
         }
-        tcall_spoken_value_(form, out, text->at, to);
+        tcall_spoken_value_(text, out, to);
         text->at = to;
         if (!python)
-            tcall_spoken_skip_(text, form->value_end);
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -241,7 +259,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
 static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
 {
     const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form->end;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
     bool object = from < end && *from == '{', optional = *pattern == '?';
     if (object)
         to = tcall_spoken_value_end_(from, end, "");
@@ -265,11 +283,10 @@ static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
  * is part of another text. */
 static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    tcall_item item;
     const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
     memset(&item, 0, sizeof item);
-    if (!form->name_end) {
+    if (text->kind == 'o') {
         if (!tcall_marker_end_(text->at, text->end, "{") ||
             tcall_marker_end_(text->at, text->end, "{ \\"))
             return false;
@@ -279,9 +296,10 @@ static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
     }
     item.name = tcall_slice_(text->at, (size_t)(to - text->at));
     text->at = to;
-    if (!item.name.len || !tcall_spoken_skip_(text, form->name_end))
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
         return false;
-    if (form->key)
+    if (text->kind != 'n')
         return tcall_spoken_written_(text, &item);
     tcall_spoken_skip_(text, " ");
     if (!tcall_spoken_take_(text, &item))
@@ -303,10 +321,8 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 /* Reads the calls of one marker. Returns false where they are none. */
 static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, many = !form->name_end || python;
-    const char *next = python ? "#" : "{";
-    if (!form->name_end)
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
@@ -314,17 +330,29 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
         if (many && !text->cut)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
     } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, next));
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, form->end + (*form->end == '?')) ||
-        *form->end == '?')
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
         tcall_head_at_(text->reader->chat, text->last)->error =
             (int8_t)TCALL_E_CUT;
     return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
 }
 
 /* Tries a form at this place. What is no call leaves nothing. */
@@ -336,11 +364,11 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
     text->at = at;
-    tcall_spoken_skip_(text, text->form->scope);
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
     if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
         return false;
     before.tries = ++text->tries;
     if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
@@ -415,7 +443,8 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                               tcall_reader *reader, bool cut)
 {
     tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL, *at;
     tcall_spoken_place_ place;
@@ -426,12 +455,14 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     text.end = all.ptr + all.len;
     text.start = tcall_marker_end_(all.ptr, text.end, " ");
     for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
         bool found = false;
-        text.form = calls->forms;
         if (text.tries < TCALL_SPOKEN_TRIES_ &&
             tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
                 found = tcall_spoken_try_(&text, at);
+            }
         if (found) {
             first = first ? first : at;
             at = text.at;
@@ -442,7 +473,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
         }
     }
     if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
         if (cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
@@ -454,74 +485,59 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
 
 /* ---- families ---- */
 
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
 #define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
 #define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
 
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
 
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
 
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
 
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
 
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
 
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
 
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
 
 #define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
     TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
                         ":*<|tool_call_argument_begin|>",       \
                         "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
 
 /* Its bars are wide, and what looks like _ are blocks. */
 #define TCALL_SPOKEN_WIDE_(first, second) \
@@ -537,59 +553,55 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                                        "end"))
 #define TCALL_SPOKEN_DEEPSEEK_                                           \
     TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
 
 /* V3.2 */
 #define TCALL_SPOKEN_DSML_ \
     "\xEF\xBD\x9C"         \
     "DSML"                 \
     "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
 
 #define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
     TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
 
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
                                                tcall_spoken_read_};
 
 TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
 TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
 TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
 TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
 TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
 TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
 TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
