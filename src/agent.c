@@ -542,8 +542,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+        tcall_end_(call);
         tcall_block_release_(block, call->mark);
     }
     tcall_block_release_(block, agent->batch_mark);

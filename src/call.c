@@ -73,16 +73,6 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->mark = 0;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
-{
-    if (call->cx.at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (call->cx.end)
-        call->cx.end(call);
-    tcall_let_go_(tc, call);
-    return TCALL_OK;
-}
-
 /* Returns the free part of the block for tokens and the like: aligned, without
  * its first `skip` bytes. */
 TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
@@ -375,20 +365,25 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
     int error = call->error;
-    tcall_attempt *came, repair;
+    const tcall_attempt *came;
+    tcall_attempt *refused;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = (tcall_attempt *)(uintptr_t)call->others;
-    if (came) {
-        repair = call->asked;
+    came = call->others;
+    refused = (tcall_attempt *)tcall_block_take_(&call->cx.tc->block,
+                                                 sizeof *refused);
+    if (refused)
+        *refused = call->asked;
+    if (came)
         call->asked = *came;
-        *came = repair;
-    }
-    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
+    call->others = refused;
+    return error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,

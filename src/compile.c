@@ -1002,7 +1002,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         r = tcall_sc_sizes_(&c, size);
     if (r < 0) {
         memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
     if (out->reason)
         return TCALL_E_SCHEMA;
