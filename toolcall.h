@@ -1110,6 +1110,9 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
+#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#endif
 
 /* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
  * of a shape, and with most values of schemas. The keyword is that of JSON
@@ -1207,16 +1210,9 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    union {
-        struct {
-            tcall_words_ words;
-#if TOOLCALL_MISFIT_TEXT
-            uint8_t kept; /* the first bytes of a name or word, for a misfit */
-            char text[TOOLCALL_MISFIT_TEXT];
-#endif
-        } name;
-        char number[TOOLCALL_NUMBER_BYTES];
-    } now;
+    tcall_words_ words;
+    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
+                                       * number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1523,7 +1519,7 @@ typedef struct tcall_machine_desc {
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
@@ -1579,7 +1575,7 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed;
+    bool named, inner, mended, brings, known, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
@@ -1620,8 +1616,9 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
 /* For tcall_machine_desc.coerce: reads a string or null that no node admits as
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
- * is null is left out. Private: is called when such a value ends. */
-TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
+ * is null is left out. Private: is called when such a value ends, and returns
+ * the types that it has then, 0: it is left out. */
+TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
@@ -2373,6 +2370,7 @@ typedef struct tcall_stages_ {
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
     int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2391,7 +2389,9 @@ typedef struct tcall_desc {
     const struct tcall_lenience_ *lenient;
     /* &tcall_report: looks for all that can be wrong with a table, and says it
      * in words. NULL: of a table only what could do harm is refused, with a
-     * code, for a program that has started once with the report. */
+     * code, for a program that has started once with the report; then of errors
+     * that only agents report, such as TCALL_E_CONNECT, a model that meets one
+     * in a tool's result reads the code. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -2441,8 +2441,6 @@ struct tcall {
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
-    uint16_t *names;          /* the tools in the order of their names */
-    size_t name_count;
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -2765,7 +2763,6 @@ struct tcall_ctx {
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
     bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
-    bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
     bool at_work : 1; /* it has called the program */
@@ -2779,7 +2776,6 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits */
     size_t wanted;    /* bytes of an output that did not fit */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2843,7 +2839,7 @@ struct tcall_lenience_ {
     int (*read)(tcall_block *block, tcall_machine *machine,
                 tcall_machine_desc *desc, tcall_str text, bool strict,
                 uint32_t *fixes);
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
@@ -2852,13 +2848,6 @@ struct tcall_lenience_ {
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
  * held in the block until tcall_release. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds; one that is under way is ended first, as by
- * tcall_cancel. Calls may be released in any order; their memory is free when
- * those that were hydrated after them are released too. Returns TCALL_OK; or
- * TCALL_E_USAGE, and nothing has changed, from a function that the call has
- * called, and for a call that an agent makes. */
-TCALL_API int tcall_release(tcall *tc, tcall_call *call);
-
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
@@ -2902,6 +2891,12 @@ TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
  * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                             tcall_writer *out, tcall_call *call);
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Calls may be released in any order; their memory is free when
+ * those that were hydrated after them are released too. Returns TCALL_OK; or
+ * TCALL_E_USAGE, and nothing has changed, from a function that the call has
+ * called, and for a call that an agent makes. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -4361,9 +4356,7 @@ extern "C" {
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str slice;
-    slice.ptr = ptr;
-    slice.len = len;
+    tcall_str slice = {ptr, len};
     return slice;
 }
 
@@ -4410,10 +4403,13 @@ static const char tcall_error_codes_[] =
     "ok\0" TCALL_ERRORS(TCALL_X_) "?";
 #undef TCALL_X_
 
-static const char tcall_error_sentences_[] =
+/* Of errors that a call may end with, and of those that only agents report:
+ * who has no use for these does not carry them. */
+static const char tcall_call_sentences_[] =
     "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_);
+static const char tcall_agent_sentences_[] =
+    TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
 
 static unsigned tcall_error_row_(int error)
 {
@@ -4427,31 +4423,43 @@ const char *tcall_error_code(int error)
     return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
+/* Returns the sentence of an error that a call may end with; the code of any
+ * other. */
+TCALL_SHARED_ const char *tcall_call_error_text_(int error)
+{
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row <= TCALL_I_PROVIDER ? tcall_nth_(tcall_call_sentences_, row) : "";
+    return *text ? text : tcall_error_code(error);
+}
+
 const char *tcall_error_text(int error)
 {
-    const char *sentence =
-        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
-    return *sentence ? sentence : tcall_error_code(error);
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row > TCALL_I_PROVIDER
+            ? tcall_nth_(tcall_agent_sentences_, row - TCALL_I_PROVIDER - 1)
+            : "";
+    return *text ? text : tcall_call_error_text_(error);
 }
 
 const char *tcall_error_type(int error)
 {
-    switch (error) {
-    case TCALL_E_DENIED:
-    case TCALL_E_ABORTED:
-    case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_TWICE: return "security";
-    case TCALL_E_FAILED:
-    case TCALL_E_LOOP:
-    case TCALL_E_STALE:
-    case TCALL_E_UNREAD:
-    case TCALL_E_NOT_FOUND: return "user";
-    case TCALL_E_CANCELLED: return "cancelled";
-    case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_UNKNOWN:
-    case TCALL_E_CUT: return "validation";
-    default: break;
-    }
+    static const struct {
+        int8_t error;
+        char type[11];
+    } types[] = {
+        {TCALL_E_DENIED, "permission"},   {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_APPROVAL, "permission"}, {TCALL_E_TWICE, "security"},
+        {TCALL_E_FAILED, "user"},         {TCALL_E_LOOP, "user"},
+        {TCALL_E_STALE, "user"},          {TCALL_E_UNREAD, "user"},
+        {TCALL_E_NOT_FOUND, "user"},      {TCALL_E_CANCELLED, "cancelled"},
+        {TCALL_E_TIMEOUT, "timeout"},     {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_CUT, "validation"}};
+    size_t i;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].error == error)
+            return types[i].type;
     /* Everything else that reading and checking arguments reports. */
     return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
                                                               : "system";
@@ -4587,17 +4595,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (letter) {
-    case '"':
-    case '\\':
-    case '/': return letter;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return 0;
-    }
+    static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const char *at = escapes;
+    while (*at && *at != letter)
+        at += 2;
+    return *at ? at[1] : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -4691,11 +4693,7 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number;
-    number.first = number.last = NULL;
-    number.sign = 0;
-    number.minus = minus;
-    number.cut = false;
+    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -4728,13 +4726,10 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *at;
-    int count = 0;
+    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
     if (!number->sign)
         return 0;
-    for (at = number->first; at <= number->last; at++)
-        count += *at != '.';
-    return count;
+    return (int)most + (memchr(number->first, '.', most) == NULL);
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
@@ -5614,105 +5609,37 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
 
 /* ---- a text that jsmn has tokenised ----
  *
- * jsmn lets pass what JSON does not allow between two tokens, and within them.
- * So each gap is held against what the links of the tokens make of it: the
- * brackets that close, then a comma, a colon, or nothing.
+ * jsmn lets pass what JSON does not allow between two strings, and within them.
+ * So the recogniser reads what is between them, and tells of a string as jsmn
+ * found it where nothing in it is escaped.
  */
 
-/* A text, and how far its user was told of it. */
-typedef struct tcall_tokens_ {
-    tcall_syntax_ *s;
-    const jsmntok_t *tok;
-    const char *text, *at, *end;
-    int open;   /* the innermost object or array, -1: none */
-    bool named; /* a name was told: its value follows */
-} tcall_tokens_;
-
-/* Eats white space, and this character. Returns whether it came. */
-static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+/* Reads up to an end. */
+static void tcall_tokens_eat_(tcall_syntax_ *s, const char *at, const char *end)
 {
-    while (t->at < t->end && tcall_is_space_(*t->at))
-        t->at++;
-    return t->at < t->end && *t->at++ == c;
+    while (at < end && !s->error)
+        at = tcall_syntax_turn_(s, at, end);
 }
 
-/* Closes the innermost object or array. */
-static bool tcall_tokens_close_(tcall_tokens_ *t)
+/* Tells of the string between these quotes. */
+static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
+                                 const char *to)
 {
-    const jsmntok_t *tok = t->tok;
-    int parent;
-    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
-        return false;
-    parent = tok[t->open].parent;
-    if (parent >= 0 && tok[parent].type == JSMN_STRING)
-        parent = tok[parent].parent; /* it was the value of this name */
-    t->open = parent;
-    tcall_syntax_close_(t->s, t->at - 1);
-    return !t->s->error;
-}
-
-/* Eats what must stand in front of a token, up to its beginning. */
-static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
-{
-    int parent = t->tok[i].parent;
-    if (t->named)
-        return parent == i - 1 && tcall_tokens_eat_(t, ':');
-    while (t->open != parent)
-        if (!tcall_tokens_close_(t))
-            return false;
-    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
-}
-
-/* Tells of a string with these quotes: mostly all of it at once. */
-static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
-                                        const char *to)
-{
-    tcall_syntax_ *s = t->s;
     const char *text = from + 1;
-    t->named = s->object && !t->named;
-    if (tcall_plain_(text, to) != to) {
-        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
-                        : tcall_syntax_value_(s, from, t->end);
-        while (from <= to && !s->error)
-            from = tcall_syntax_turn_(s, from, t->end);
-        return from;
+    if (s->state > TCALL_AT_FIRST_NAME_ || tcall_plain_(text, to) != to) {
+        tcall_tokens_eat_(s, from, to + 1);
+        return;
     }
     s->from = from;
     s->wide = false;
-    if (t->named) {
-        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
-        return to + 1;
+    s->named = s->state >= TCALL_AT_NAME_;
+    if (s->named) {
+        tcall_syntax_named_(s, text, to);
+        return;
     }
     TCALL_USER_(s, begin)(s, '"');
-    if (to > text)
-        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
-    return to + 1;
-}
-
-/* Tells of a name, of a value that is no container, or that one opens. */
-static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
-{
-    const jsmntok_t *tok = &t->tok[i];
-    const char *from = t->text + tok->start, *to = t->text + tok->end;
-    bool string = tok->type == JSMN_STRING;
-    from -= string;
-    while (t->at < from && tcall_is_space_(*t->at))
-        t->at++;
-    if (t->at != from || (t->s->object && !t->named && !string))
-        return false;
-    if (string) {
-        to++;
-        t->at = tcall_tokens_string_(t, from, to - 1);
-    } else {
-        if (tok->type != JSMN_PRIMITIVE) {
-            to = from + 1;
-            t->open = i;
-        }
-        t->named = false;
-        t->at = tcall_syntax_value_(t->s, from, t->end);
-    }
-    return t->at == to && !t->s->error;
 }
 
 /* Tells all of a text to the user, who has just begun and asks for all. Returns
@@ -5721,23 +5648,19 @@ static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
 TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
                                         const jsmntok_t *tok, int count)
 {
-    tcall_tokens_ t;
-    int i;
-    t.s = s;
-    t.tok = tok;
-    t.text = t.at = text.ptr;
-    t.end = text.ptr + text.len;
-    t.open = -1;
-    t.named = false;
-    for (i = 0; i < count; i++)
-        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
-            return false;
-    while (t.open >= 0)
-        if (t.named || !tcall_tokens_close_(&t))
-            return false;
-    while (t.at < t.end && tcall_is_space_(*t.at))
-        t.at++;
-    return t.at == t.end && s->state == TCALL_AT_DONE_;
+    const char *at = text.ptr;
+    for (; count-- > 0 && !s->error; tok++) {
+        const char *from = text.ptr + tok->start - 1;
+        if (tok->type != JSMN_STRING)
+            continue;
+        tcall_tokens_eat_(s, at, from);
+        at = text.ptr + tok->end;
+        if (!s->error)
+            tcall_tokens_string_(s, from, at);
+        at++;
+    }
+    tcall_tokens_eat_(s, at, text.ptr + text.len);
+    return !s->error && s->state == TCALL_AT_DONE_;
 }
 
 #endif
@@ -6428,35 +6351,30 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-        misfit->text_len = decoder->now.name.kept;
-        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
-    }
+    misfit->text_len = TOOLCALL_MISFIT_TEXT;
+    if (decoder->fit.length < TOOLCALL_MISFIT_TEXT)
+        misfit->text_len = (uint8_t)decoder->fit.length;
+    memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
 
-/* Keeps the beginning of a name or word for a misfit. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
-                                const char *bytes, size_t len)
+/* Keeps the beginning of a name, word or number. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
+                                size_t len)
 {
-#if TOOLCALL_MISFIT_TEXT
-    if (first)
-        decoder->now.name.kept = 0;
-    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
-#else
-    (void)decoder;
-    (void)first;
-    (void)bytes;
-    (void)len;
-#endif
+    size_t i = decoder->fit.length;
+    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+        decoder->text[i++] = *bytes++;
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    if (!decoder->fit.named)
+        decoder->fit.length = 0;
+    tcall_decoder_keep_(decoder, name, len);
+    decoder->fit.length += len;
     return tcall_fit_name_(s, &decoder->fit, name, len, last);
 }
 
@@ -6478,11 +6396,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t at = decoder->fit.length;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, !at, bytes, len);
-    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
-        memcpy(decoder->now.number + at, bytes, len);
+    tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6502,9 +6416,9 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
-    tcall_units_ units;
+    tcall_units_ units = {0, 0};
     tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
@@ -6586,7 +6500,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
     decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.words = &decoder->words;
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
@@ -7738,10 +7652,10 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
         m->fault_count++;
 }
 
-/* The number at hand. */
-TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
 {
-    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+    return tcall_slice_(m->text + m->token, m->len - m->token);
 }
 
 /* ---- shapes ---- */
@@ -7814,7 +7728,7 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
-    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    tcall_str text = tcall_machine_hand_(m);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
@@ -7951,9 +7865,8 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     else if (open->last > open->first)
         known = m->is.target.rows->name(m);
     if (!known) {
-        const char *quote = m->text + m->token;
-        tcall_str name = tcall_slice_(quote, m->len - m->token);
-        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        uint32_t bit = (uint32_t)1
+                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
         open->names = open->names & bit ? UINT32_MAX : open->names | bit;
     }
 }
@@ -7976,6 +7889,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
+    m->fit.length += len; /* what is written may take the place of what came */
+    if (s->wide)
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -7986,11 +7904,6 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->fit.length += len;
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8095,35 +8008,21 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
-/* Reads a short number: the whole one that is not above it, and whether it is
- * more than that. Such numbers need no decimal arithmetic. */
-static void tcall_machine_short_(tcall_machine *m)
-{
-    const char *at = m->text + m->token, *end = m->text + m->len;
-    bool minus = *at == '-';
-    int32_t whole = 0;
-    m->more = false;
-    m->known = end - at <= 9;
-    for (at += minus; m->known && at < end && *at != '.'; at++) {
-        m->known = tcall_is_digit_(*at); /* or it has an exponent */
-        whole = whole * 10 + (*at - '0');
-    }
-    for (; m->known && at < end; at++) {
-        m->known = *at <= '9';
-        m->more = m->more || *at > '0'; /* the point is less */
-    }
-    m->whole = minus ? -whole - m->more : whole;
-}
-
-/* Returns the types of the number at hand. */
+/* Returns the types of the number at hand. A short whole one needs no decimal
+ * arithmetic, here and where it is held against a bound. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
+    tcall_str text = tcall_machine_hand_(m);
+    size_t minus = *text.ptr == '-', i = minus;
     tcall_num_ num;
-    tcall_machine_short_(m);
+    int32_t whole = 0;
+    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        whole = whole * 10 + (text.ptr[i] - '0');
+    m->whole = minus ? -whole : whole;
+    m->known = i == text.len;
     if (m->known)
-        return m->more ? TCALL_SHAPE_NUMBER
-                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_machine_num_(m);
+        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_num_read_(text);
     if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -8140,8 +8039,6 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
     tcall_syntax_feed_(&m->syntax, from, len);
-    if (m->syntax.state == TCALL_AT_NUMBER_ && tcall_machine_going_(m))
-        tcall_syntax_feed_(&m->syntax, " ", 1);
     m->mended = false;
 }
 
@@ -8154,18 +8051,18 @@ static void tcall_machine_scalar_(tcall_machine *m)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
+    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
+        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
+        types = m->is.coerce(m, types);
     if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
-    if (!tcall_machine_going_(m) ||
-        (!asked && !(m->is.object && !m->syntax.depth)))
+    if (!tcall_machine_going_(m))
         return;
-    if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
-        !m->mended && m->is.coerce(m, types)) {
-        if (m->again_end)
-            tcall_machine_again_(m);
-        return;
-    }
-    if (shaped)
+    if (m->again_end)
+        tcall_machine_again_(m);
+    else if (!types)
+        m->frames = m->first; /* the value was left out */
+    else if (shaped)
         tcall_machine_fits_(m, types);
     else if (m->frames > m->first)
         m->is.target.rows->ends(m, types);
@@ -8232,16 +8129,23 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
     return tcall_syntax_end_(&inner) == TCALL_OK;
 }
 
-/* The types of a number that a string holds. */
-static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
+/* Returns the types of the number that is the content of a string, 0: it is
+ * none. */
+static uint8_t tcall_machine_number_meant_(tcall_str text)
 {
-    tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
+    uint8_t state = TCALL_N_START_;
+    tcall_num_ num;
+    size_t i;
+    for (i = 0; i < text.len && state; i++)
+        state = tcall_number_next_(state, text.ptr[i]);
+    if (!tcall_number_ends_(state))
+        return 0;
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
-    if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
-        memchr(at, 'E', len))
-        return TCALL_SHAPE_NUMBER;
-    return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
+               ? TCALL_SHAPE_NUMBER
+               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
 }
 
 /* Returns the types of the JSON value that the string at hand holds, 0: none.
@@ -8249,23 +8153,15 @@ static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
     const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    size_t len = (size_t)(end - at);
-    uint8_t types;
-    if (len == 0 || tcall_is_space_(*at))
-        return 0;
-    if ((len == 4 && memcmp(at, "True", 4) == 0) ||
-        (len == 5 && memcmp(at, "False", 5) == 0))
+    tcall_str text = tcall_slice_(at, (size_t)(end - at));
+    if (*at == '{' || *at == '[')
+        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
+    if ((text.len == 4 && (*at | 0x20) == 't' &&
+         memcmp(at + 1, "rue", 3) == 0) ||
+        (text.len == 5 && (*at | 0x20) == 'f' &&
+         memcmp(at + 1, "alse", 4) == 0))
         return TCALL_SHAPE_BOOLEAN;
-    types = tcall_machine_types_(*at);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        !tcall_machine_is_json_(at, end))
-        return 0;
-    if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        return types;
-    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
-        return 0;
-    return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
-                                       : types;
+    return tcall_machine_number_meant_(text);
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
@@ -8281,16 +8177,13 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
         m->coercion_count++;
 }
 
-/* Decodes the string at hand where it stands, to be read again. */
+/* Decodes the string at hand, which holds an object or array, where it stands,
+ * to be read again. */
 static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    uint8_t how =
-        *at == 'T' || *at == 'F' ? TCALL_COERCED_WORD_ : TCALL_COERCED_TEXT_;
     m->again = m->token + 1;
-    if (how == TCALL_COERCED_WORD_)
-        *to = (char)(*to | 0x20);
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
@@ -8298,8 +8191,21 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
+    m->frames = m->first;
+}
+
+/* The string at hand becomes the scalar that it holds. */
+static void tcall_machine_bare_(tcall_machine *m)
+{
+    char *text = m->text + m->token;
+    m->len -= 2;
+    memmove(text, text + 1, m->len - m->token);
+    if (*text == 'T' || *text == 'F')
+        *text = (char)(*text | 0x20);
+    m->text[m->len] = '\0';
+    if (m->fit.place)
+        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
@@ -8331,23 +8237,32 @@ static uint8_t tcall_machine_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-bool tcall_coerce(tcall_machine *m, uint8_t types)
+uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
+    char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
-        return false; /* what is no object is for lenient */
+        return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
-        return false; /* mostly it is what alone may come */
+        return types; /* mostly it is what alone may come */
     admitted = tcall_machine_admitted_(m);
-    if (admitted & types ||
-        (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
-                                   : !(tcall_machine_meaning_(m) & admitted)))
-        return false;
-    if (types == TCALL_SHAPE_STRING)
+    if (admitted & types)
+        return types;
+    if (types == TCALL_SHAPE_NULL)
+        return tcall_machine_drops_(m) ? 0 : types;
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
+        return types;
+    tcall_machine_coerced_(m, m->token,
+                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
+                                                        : TCALL_COERCED_TEXT_,
+                           NULL);
+    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         tcall_machine_decode_(m);
-    m->frames = m->first;
-    return true;
+    else
+        tcall_machine_bare_(m);
+    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* ---- the door ---- */
@@ -10820,12 +10735,12 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, limit = (int16_t)row->count;
-    if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
-        m->known) {
-        order = m->whole < limit ? -1 : m->whole > limit || m->more;
+    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
+        row->on != TCALL_ON_MULTIPLE_) {
+        order = (m->whole > limit) - (m->whole < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_machine_num_(m);
+        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -12167,7 +12082,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         r = tcall_sc_sizes_(&c, size);
     if (r < 0) {
         memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
     if (out->reason)
         return TCALL_E_SCHEMA;
@@ -13761,39 +13676,21 @@ size_t tcall_peak(const tcall *tc)
     return tc->block.peak;
 }
 
-/* Returns < 0, 0 or > 0 as text comes before, is or comes after name. */
-static int tcall_name_compare_(const char *text, tcall_str name)
+/* Returns the tool with this name, other than one that has it; or NULL. */
+static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
+                                         const tcall_tool *has_it)
 {
-    size_t i;
-    for (i = 0; i < name.len; i++)
-        if (text[i] != name.ptr[i] || !text[i])
-            return (unsigned char)text[i] - (unsigned char)name.ptr[i];
-    return (unsigned char)text[i];
-}
-
-/* Returns the place of a name in tc->names, or where it belongs. */
-static size_t tcall_name_place_(const tcall *tc, tcall_str name, bool *found)
-{
-    size_t first = 0, end = tc->name_count;
-    *found = false;
-    while (first < end && !*found) {
-        size_t middle = first + (end - first) / 2;
-        const char *other = tc->desc.tools[tc->names[middle]].name;
-        int order = tcall_name_compare_(other, name);
-        *found = order == 0;
-        if (order < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return end;
+    const tcall_tool *tool = tc->desc.tools;
+    const tcall_tool *end = tool + tc->desc.tool_count;
+    for (; name.len && tool < end; tool++)
+        if (tool != has_it && tcall_str_eq(tcall_str_of(tool->name), name))
+            return tool;
+    return NULL;
 }
 
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    return found ? &tc->desc.tools[tc->names[place]] : NULL;
+    return tcall_namesake_(tc, name, NULL);
 }
 
 const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
@@ -13804,32 +13701,6 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
             return tool;
     }
     return NULL;
-}
-
-/* Lists a row under its name, unless there is none or an earlier row has it:
- * both are faults that were reported. */
-TCALL_SHARED_ void tcall_name_insert_(tcall *tc, size_t row)
-{
-    bool found;
-    tcall_str name = tcall_str_of(tc->desc.tools[row].name);
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at;
-    if (!tc->names || found || !name.len)
-        return;
-    at = tc->names + place;
-    memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
-    *at = (uint16_t)row;
-    tc->name_count++;
-}
-
-/* Takes a name that is listed off the list. */
-TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
-{
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
-    tc->name_count--;
-    memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -13866,14 +13737,13 @@ static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
 
 static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
 {
-    if (!tool->name || !*tool->name || !tool->run ||
-        tcall_find(tc, tcall_str_of(tool->name)))
-        return false;
-    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+    return tool->name && *tool->name && tool->run &&
+           (tcall_is_checked_(tool) || tool->allow_no_schema) &&
            !tcall_is_unread_(tool->parameters) &&
            !tcall_is_unread_(tool->output) &&
            !tcall_is_unread_(tool->provider_schema) &&
-           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
+           !tcall_namesake_(tc, tcall_str_of(tool->name), tool);
 }
 
 static bool tcall_desc_works_(const tcall *tc)
@@ -13888,13 +13758,16 @@ static bool tcall_desc_works_(const tcall *tc)
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
-/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+/* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
     bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
     int r = works ? TCALL_OK : TCALL_E_TOOL;
-    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
-                           : r;
+    if (tc->desc.report)
+        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
+    if (works && tc->desc.stages)
+        r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
+    return r;
 }
 
 /* ---- schemas of a row ---- */
@@ -13969,12 +13842,6 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -13986,10 +13853,7 @@ static int tcall_tables_(tcall *tc)
         memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
     if (desc->rows)
         desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (tcall_holds_schemas_(tc))
+    if (rows && tcall_holds_schemas_(tc))
         tc->nodes =
             (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
     return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
@@ -14001,8 +13865,7 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -14016,20 +13879,17 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_check_(tc, NULL);
-    if (r == TCALL_OK) {
+    if (r == TCALL_OK)
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     tc->busy = NULL;
     if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
+        tc->desc.tool_count = 0;
     return r;
 }
 
@@ -14067,12 +13927,17 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
+/* Makes a row free. The rest of it stays for calls that are under way. */
+static void tcall_row_clear_(tcall *tc, size_t row)
 {
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
+    tcall_tool *tool = &tc->desc.rows[row];
+    tool->name = "";
+    tool->permissions = TCALL_GONE_;
+    tool->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -14100,10 +13965,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     tc->missing = 0;
     r = tcall_row_add_(tc, row, false);
     if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
+        tcall_row_clear_(tc, row);
         return r;
     }
-    tcall_name_insert_(tc, row);
     if (row == tc->desc.tool_count)
         tc->desc.tool_count++;
     return (int)row;
@@ -14112,19 +13976,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
 int tcall_remove(tcall *tc, tcall_str name)
 {
     const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
     if (!tool || !tc->desc.rows)
         return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    if (tc->nodes)
-        tc->nodes[row - tc->desc.rows] = NULL;
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    tcall_row_clear_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -14222,12 +14076,6 @@ typedef struct tcall_review_ {
     int error; /* TCALL_OK or TCALL_E_TOOL */
 } tcall_review_;
 
-static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
-{
-    tcall_review_ review = {tc, name, TCALL_OK};
-    return review;
-}
-
 /* X(NAME, sentence): what can be wrong with a table, and what to do. */
 #define TCALL_PROBLEMS_(X)                                                     \
     X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
@@ -14279,6 +14127,14 @@ TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
     review->error = TCALL_E_TOOL;
     if (report)
         report->tell(review->tc, review->name, problem);
+}
+
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
 }
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
@@ -14341,13 +14197,14 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 /* Reports everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    tcall_review_ review = {tc, tool->name, TCALL_OK};
     tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
                   TCALL_PROBLEM_TOOL_NAME_);
     tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
                   TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+    tcall_refuse_(&review,
+                  tcall_namesake_(tc, tcall_str_of(tool->name), tool) != NULL,
                   TCALL_PROBLEM_TWICE_);
     tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
     tcall_refuse_(&review,
@@ -14376,7 +14233,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    tcall_review_ review = {tc, "tcall_desc", TCALL_OK};
     tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
                   TCALL_PROBLEM_TOOLS_);
     tcall_refuse_(&review,
@@ -14475,8 +14332,8 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
     return r;
 }
 
-TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_check_};
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
+    tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
 /* ==========================================================================
  * >>say: schemas
@@ -17444,16 +17301,6 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->mark = 0;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
-{
-    if (call->cx.at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (call->cx.end)
-        call->cx.end(call);
-    tcall_let_go_(tc, call);
-    return TCALL_OK;
-}
-
 /* Returns the free part of the block for tokens and the like: aligned, without
  * its first `skip` bytes. */
 TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
@@ -17746,20 +17593,25 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
     int error = call->error;
-    tcall_attempt *came, repair;
+    const tcall_attempt *came;
+    tcall_attempt *refused;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = (tcall_attempt *)(uintptr_t)call->others;
-    if (came) {
-        repair = call->asked;
+    came = call->others;
+    refused = (tcall_attempt *)tcall_block_take_(&call->cx.tc->block,
+                                                 sizeof *refused);
+    if (refused)
+        *refused = call->asked;
+    if (came)
         call->asked = *came;
-        *came = repair;
-    }
-    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
+    call->others = refused;
+    return error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -18561,7 +18413,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
     if (failure->reason.len)
         tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
     else
-        tcall_write_text(out, tcall_error_text(failure->error));
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
 }
 
 /* Writes what the model can do about the failure. */
@@ -18902,6 +18754,12 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* Returns whether the result is complete. */
+TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
+{
+    return cx->stage > TCALL_ON_ERROR;
+}
+
 /* ---- secrets ---- */
 
 /* Is the text one of the arguments that were asked for? */
@@ -19145,7 +19003,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled || !cx->out)
+    if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
         tcall_attempt *former =
@@ -19185,7 +19043,8 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+    if (cx->state != TCALL_FAILED_ &&
+        !tcall_settled_(cx)) { /* the first counts */
         cx->failure.reason = tcall_str_of(reason);
         cx->failure.code = code;
         cx->failure.status = status;
@@ -19196,7 +19055,7 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_ && !cx->settled)
+    if (cx->state != TCALL_FAILED_ && !tcall_settled_(cx))
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
 }
@@ -19240,16 +19099,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
-    if (cx->output.len < text.len) {
-        tcall_block_share_(&cx->tc->block, cx->call->mark);
-        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
-                                &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
+    if (!tcall_str_eq(cx->output, text) &&
+        tcall_keep_(cx, text, &cx->output) < 0)
+        return TCALL_E_MEMORY;
     cx->output_held = true;
     return r;
 }
@@ -19316,60 +19168,49 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
-    static const struct {
-        const char *word, *constant;
-    } names[] = {{"read", "TCALL_READ"},
-                 {"write", "TCALL_WRITE"},
-                 {"execute", "TCALL_EXECUTE"},
-                 {"network", "TCALL_NETWORK"},
-                 {"actuate", "TCALL_ACTUATE"}};
-    const char *between = constants ? " | " : " and ";
+    static const char *const names[][2] = {{"read", "TCALL_READ"},
+                                           {"write", "TCALL_WRITE"},
+                                           {"execute", "TCALL_EXECUTE"},
+                                           {"network", "TCALL_NETWORK"},
+                                           {"actuate", "TCALL_ACTUATE"}};
+    const char *before = "";
     size_t i;
-    bool first = true;
-    for (i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(set >> i & 1))
-            continue;
-        tcall_write_text(out, first ? "" : between);
-        tcall_write_text(out, constants ? names[i].constant : names[i].word);
-        first = false;
-    }
-    tcall_write_text(out, first ? "nothing" : "");
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (set >> i & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names[i][constants]);
+            before = constants ? " | " : " and ";
+        }
+    tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the tool is not permitted: in words for the model, or for the
+ * developer, who reads which tool it is, and the remedy. */
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
+                                bool developer)
 {
     const tcall_tool *tool = cx->call->tool;
-    if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
+    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    tcall_write_text(out, developer ? tool->name : "");
+    tcall_write_text(out, developer ? " " : "");
+    if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-        return;
-    }
-    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+    } else if (!missing) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-        return;
-    }
-    tcall_write_text(out, "needs ");
-    if (tool->permissions)
-        tcall_write_permissions_(out, tool->permissions, false);
-    else
-        tcall_write_text(out, "everything, as it declares no permissions");
-    tcall_write_text(out, "; the registry allows ");
-    tcall_write_permissions_(out, cx->tc->desc.allow, false);
-}
-
-/* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, true);
-        tcall_write_text(out, " to tcall_desc.allow");
+    } else {
+        tcall_write_text(out, "needs ");
+        if (tool->permissions)
+            tcall_write_permissions_(out, tool->permissions, false);
+        else
+            tcall_write_text(out, "everything, as it declares no permissions");
+        tcall_write_text(out, "; the registry allows ");
+        tcall_write_permissions_(out, allow, false);
+        if (developer) {
+            tcall_write_text(out, ": add ");
+            tcall_write_permissions_(out, missing, true);
+            tcall_write_text(out, " to tcall_desc.allow");
+        }
     }
 }
 
@@ -19385,7 +19226,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
+    tcall_write_denial_(&out, cx, false);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -19539,7 +19380,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
                                       "value, which its schema asks for");
     if (r == TCALL_E_INVALID) {
         tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
         tcall_write_text(&why, ": ");
         tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
                          &attempt.fault[0], false);
@@ -19583,14 +19424,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review;
+        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        review = tcall_review_of_(tc, which);
         tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
         tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
                       TCALL_PROBLEM_HOOK_STAGE_);
@@ -19793,9 +19633,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
         r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_consent_(cx);
-    return r;
+    return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
 /* Begins an attempt. Returns why there is none, or, where the tool must not run
@@ -19819,20 +19657,18 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY, TCALL_WILL_EXECUTE, 0,
+                                     0, TCALL_DID_EXECUTE};
     int r;
-    switch (cx->run_step) {
-    case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            memset(&cx->failure, 0, sizeof cx->failure);
-        return r;
-    case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
-    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
-    case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
-    default: return tcall_run_(cx);
-    }
+    if (cx->run_step == TCALL_RUN_APPROVAL_)
+        return tcall_approve_again_(cx);
+    if (cx->run_step == TCALL_RUN_BEGIN_)
+        return tcall_run_(cx);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
+        cx->state == TCALL_GOING_)
+        memset(&cx->failure, 0, sizeof cx->failure);
+    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -19949,17 +19785,27 @@ static int tcall_settle_(tcall_ctx *cx)
         memset(&cx->failure, 0, sizeof cx->failure);
     cx->result.error = cx->failure.error;
     cx->result.output = tcall_output(cx);
-    cx->settled = true;
     return TCALL_OK;
 }
 
 /* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
+TCALL_SHARED_ void tcall_end_(tcall_call *call)
 {
     tcall_writer out;
+    if (!call->cx.state || call->cx.state == TCALL_DONE_)
+        return;
     tcall_writer_init(&out, NULL, 0);
     tcall_cancel(call, TCALL_E_CANCELLED);
     tcall_invoke(call->cx.tc, call, &out);
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    tcall_end_(call);
+    tcall_let_go_(tc, call);
+    return TCALL_OK;
 }
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
@@ -19971,7 +19817,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
@@ -19983,34 +19828,32 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 /* Room for what there is to say of a call that failed. */
 #define TCALL_ERROR_TEXT_ 288
 
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
+/* Reports why a call failed; of one that is not permitted the developer reads
+ * what to change. */
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
-    if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    tcall_str said = cx->failure.reason;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (!tcall_is_heard_(cx->tc))
+        return;
+    if (!said.len)
+        said = tcall_str_of(tcall_meaning_(cx->tc, error));
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (room) {
+        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+        if (withheld)
+            tcall_write_denial_(&out, cx, true);
+        else
+            tcall_say_refused_(&out, call);
+        said = tcall_slice_(room, out.fill);
+    }
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -20036,7 +19879,6 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
-    cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
@@ -20113,11 +19955,11 @@ static void tcall_output_again_(tcall_ctx *cx)
     cx->output_held = false;
     tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
     r = tcall_output_cut_(cx);
-    if (!cx->settled)
+    if (!tcall_settled_(cx))
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    if (cx->settled)
+    if (tcall_settled_(cx))
         cx->result.output = tcall_output(cx);
 }
 
@@ -25794,8 +25636,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+        tcall_end_(call);
         tcall_block_release_(block, call->mark);
     }
     tcall_block_release_(block, agent->batch_mark);
@@ -26997,12 +26838,12 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         item.kind = TCALL_ITEM_RESULT;
         item.id = call->id;
         item.name = call->name;
-        item.error =
-            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
-        item.text = call->cx.settled ? call->cx.result.output
-                                     : tcall_str_of(tcall_save_cut_);
+        item.error = tcall_settled_(&call->cx) ? call->cx.result.error
+                                               : (int)TCALL_E_CANCELLED;
+        item.text = tcall_settled_(&call->cx) ? call->cx.result.output
+                                              : tcall_str_of(tcall_save_cut_);
         if (!tcall_agent_answered_(agent, call->id) &&
-            (call->cx.settled || tcall_save_ran_(call)))
+            (tcall_settled_(&call->cx) || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
 }
