@@ -394,8 +394,10 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
+    size_t most; /* bytes used of both beside it, since it was lent */
     size_t mark; /* where the last owner of the top begins; 0: nobody */
-    size_t peak; /* most bytes ever used of both together */
+    size_t peak; /* most bytes ever used of both together: of what was lent,
+                  * those that were written */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
                     want more */
@@ -5090,6 +5092,15 @@ TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
         block->need = size;
 }
 
+/* Notes that so many bytes are used, beside what is lent. */
+static void tcall_block_used_(tcall_block *block, size_t used)
+{
+    if (block->most < used)
+        block->most = used;
+    if (block->peak < used)
+        block->peak = used;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
@@ -5099,8 +5110,7 @@ TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
         tcall_block_note_(block, used + size);
         return false;
     }
-    if (block->peak < used + size)
-        block->peak = used + size;
+    tcall_block_used_(block, used + size - block->lent);
     return true;
 }
 
@@ -5113,20 +5123,31 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
+/* What was lent before, and used meanwhile. */
+typedef struct tcall_loan_ {
+    size_t lent, most;
+} tcall_loan_;
+
 /* Lends the first free bytes to what is written there while the program may be
  * called: nobody else gets them, and nobody takes them for what lasts. */
-TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+TCALL_SHARED_ tcall_loan_ tcall_block_lend_(tcall_block *block, size_t size)
 {
+    tcall_loan_ before = {block->lent, block->most};
     block->low += size;
     block->lent += size;
-    tcall_block_room_(block, 0); /* notes the peak */
+    block->most = 0;
+    return before;
 }
 
-/* Takes back what was lent since it was so much. */
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+/* Takes back what was lent, of which so many bytes were written. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, tcall_loan_ before,
+                                       size_t written)
 {
-    block->low -= block->lent - lent;
-    block->lent = lent;
+    size_t used = block->most + written;
+    block->low -= block->lent - before.lent;
+    block->lent = before.lent;
+    block->most = before.most;
+    tcall_block_used_(block, used);
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -14097,12 +14118,11 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
  * Logs and files are named after tools. */
 static bool tcall_is_reserved_(const char *name)
 {
-    static const char *const words[] = {
-        "con",  "prn",       "aux",         "nul",      "com#",
-        "lpt#", "__proto__", "constructor", "prototype"};
-    size_t i, at;
-    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
-        const char *word = words[i];
+    static const char words[] = "con\0prn\0aux\0nul\0com#\0lpt#\0"
+                                "__proto__\0constructor\0prototype\0";
+    const char *word;
+    size_t at;
+    for (word = words; *word; word = tcall_nth_(word, 1)) {
         for (at = 0; word[at]; at++)
             if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
                                 : tcall_to_lower_(name[at]) != word[at])
@@ -17435,11 +17455,12 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
+    tcall_loan_ loan;
     int r;
     tcall_hydrate_writer_(block, &why);
-    tcall_block_lend_(block, why.cap);
+    loan = tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, attempt->args, &why);
-    tcall_block_unlend_(block, block->lent - why.cap);
+    tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17557,14 +17578,15 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
+    tcall_loan_ loan;
     tcall_str text;
     int r;
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_block_lend_(&tc->block, out.cap);
+    loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -25609,7 +25631,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
 {
     tcall_block *block = &agent->desc.tc->block;
     const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
-    const size_t need = block->need, lent = block->lent;
+    const size_t need = block->need;
+    tcall_loan_ loan;
     tcall_writer *out = &agent->out;
     size_t room;
     int result;
@@ -25619,9 +25642,9 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     block->need = 0;
-    tcall_block_lend_(block, head + room);
+    loan = tcall_block_lend_(block, head + room);
     result = tcall_invoke(agent->desc.tc, call, out);
-    tcall_block_unlend_(block, lent);
+    tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
     if (block->need) /* so large that a quarter of it is what the call lacks */
         block->need += 3 * (block->need - block->size);
@@ -27755,16 +27778,16 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
     const char *arguments = mcp->at_work.reading.stash;
-    size_t mark = tcall_block_mark_(&tc->block);
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
-    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_loan_ loan;
     tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
     tcall_listener listener = {tcall_mcp_progress_, NULL,
                                (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
     listener.user = &made;
-    tcall_writer_init(&out, text, text ? room : 0);
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
+    loan = tcall_block_lend_(&tc->block, room);
 #ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
@@ -27777,13 +27800,13 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 #else
     (void)listener;
 #endif
-    made.text = tcall_slice_(text, out.fill);
+    made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(&tc->block, mark);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
