@@ -8491,6 +8491,20 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
     return at;
 }
 
+/* Returns the end of the text in quotes that begins here, else of the byte, or
+ * of two where it is a backslash. */
+TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
+{
+    char quote = *at;
+    at += quote == '\\' ? 2 : 1;
+    if (quote == '"' || quote == '\'') {
+        while (at < end && *at != quote)
+            at += *at == '\\' ? 2 : 1;
+        at++;
+    }
+    return at < end ? at : end;
+}
+
 /* Skips what is like the pattern, if that follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
 {
@@ -8748,25 +8762,24 @@ static bool tcall_lenient_behind_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     static const char marks[] = "{}[]:,\"'";
-    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
-    bool blanks = !(text->fixes & inexact), escaped = false;
-    const char *value = text->value, *at = text->at;
-    char quote = 0;
-    for (; text->alone && value < text->over; value++, at++) {
+    bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
+    const char *value = text->value, *at = text->at, *over = text->over;
+    while (text->alone && value < over) {
         const char *one = value, *other = at;
-        while (blanks && !quote && tcall_is_space_(*value))
-            value++;
-        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
-            at++;
-        if (at == text->end || *at != *value)
+        size_t len;
+        if (blanks) {
+            value = tcall_marker_end_(value, over, " ");
+            at = tcall_marker_end_(at, text->end, " ");
+        }
+        len = (size_t)(tcall_token_end_(value, over) - value);
+        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
             return false;
         /* a blank on one side only must not part a word */
         if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
             !strchr(marks, *at))
             return false;
-        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
-            quote = (char)(quote ? 0 : *at);
-        escaped = quote && !escaped && *at == '\\';
+        value += len;
+        at += len;
     }
     text->at = at;
     return text->alone;
@@ -22615,20 +22628,11 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
     int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
+    for (; at < end; at = tcall_token_end_(at, end)) {
+        if (!depth && *at && strchr(stops, *at))
             return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
+        depth += *at == '{' || *at == '[' || *at == '(';
+        if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
     return NULL;
@@ -22710,7 +22714,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
         !error)
         error = TCALL_E_DUPLICATE;
-    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+    if (tcall_json_type(name) == TCALL_STRING &&
+        tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)
@@ -24978,15 +24983,6 @@ const tcall_provider *tcall_provider_named(const char *name)
  * object with a key twice, of which each reader makes something else.
  */
 
-/* Returns whether a text, which is JSON, has a name twice in an object. */
-TCALL_SHARED_ bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    const char *where;
-    (void)block;
-    return tcall_json_odd_(object.ptr, object.ptr + object.len, &where) ==
-           TCALL_E_DUPLICATE;
-}
-
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
@@ -25059,9 +25055,9 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(tcall_block *block,
-                                              const char *extra)
+static const char *tcall_agent_extra_problem_(const char *extra)
 {
+    const char *twice;
     size_t i;
     if (!extra)
         return NULL;
@@ -25071,7 +25067,8 @@ static const char *tcall_agent_extra_problem_(tcall_block *block,
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
+        TCALL_E_DUPLICATE)
         return "extra holds a member twice: leave one out";
     return NULL;
 }
@@ -25131,8 +25128,7 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem =
-        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
