@@ -671,7 +671,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
                                       "value, which its schema asks for");
     if (r == TCALL_E_INVALID) {
         tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
         tcall_write_text(&why, ": ");
         tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
                          &attempt.fault[0], false);
@@ -1133,7 +1133,7 @@ TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
     if (!tcall_is_heard_(cx->tc))
         return;
     if (!said.len)
-        said = tcall_str_of(tcall_error_text(error));
+        said = tcall_str_of(tcall_meaning_(cx->tc, error));
     if (withheld || tcall_was_refused_(cx))
         room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
     if (room) {
