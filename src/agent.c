@@ -38,9 +38,9 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(tcall_block *block,
-                                              const char *extra)
+static const char *tcall_agent_extra_problem_(const char *extra)
 {
+    const char *twice;
     size_t i;
     if (!extra)
         return NULL;
@@ -50,7 +50,8 @@ static const char *tcall_agent_extra_problem_(tcall_block *block,
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
+        TCALL_E_DUPLICATE)
         return "extra holds a member twice: leave one out";
     return NULL;
 }
@@ -110,8 +111,7 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem =
-        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
