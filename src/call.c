@@ -241,11 +241,12 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
+    tcall_loan_ loan;
     int r;
     tcall_hydrate_writer_(block, &why);
-    tcall_block_lend_(block, why.cap);
+    loan = tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, attempt->args, &why);
-    tcall_block_unlend_(block, block->lent - why.cap);
+    tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -369,14 +370,15 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
+    tcall_loan_ loan;
     tcall_str text;
     int r;
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_block_lend_(&tc->block, out.cap);
+    loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
