@@ -539,6 +539,14 @@ TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
         report->tell(review->tc, review->name, problem);
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -561,12 +569,11 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
  * Logs and files are named after tools. */
 static bool tcall_is_reserved_(const char *name)
 {
-    static const char *const words[] = {
-        "con",  "prn",       "aux",         "nul",      "com#",
-        "lpt#", "__proto__", "constructor", "prototype"};
-    size_t i, at;
-    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
-        const char *word = words[i];
+    static const char words[] = "con\0prn\0aux\0nul\0com#\0lpt#\0"
+                                "__proto__\0constructor\0prototype\0";
+    const char *word;
+    size_t at;
+    for (word = words; *word; word = tcall_nth_(word, 1)) {
         for (at = 0; word[at]; at++)
             if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
                                 : tcall_to_lower_(name[at]) != word[at])
@@ -734,5 +741,5 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
     return r;
 }
 
-TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_check_};
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
+    tcall_report_tell_, tcall_report_check_, tcall_error_text};
