@@ -4537,19 +4537,18 @@ TCALL_SHARED_ int tcall_hex_(char digit)
 /* First or following byte of a multi-byte character. */
 TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
+    bool first = !u->left;
+    if (c < (first ? 0xC2 : u->low) || c > (first ? 0xF4 : u->high))
         return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    u->left = (uint8_t)(!first ? u->left - 1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(!first      ? 0x80
+                       : c == 0xE0 ? 0xA0
+                       : c == 0xF0 ? 0x90
+                                   : 0x80);
+    u->high = (uint8_t)(!first      ? 0xBF
+                        : c == 0xED ? 0x9F
+                        : c == 0xF4 ? 0x8F
+                                    : 0xBF);
     return true;
 }
 
@@ -4596,11 +4595,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    static const char escapes[] TCALL_FLASH_ = "\"\"\\\\//b\bf\fn\nr\rt\t";
     const char *at = escapes;
-    while (*at && *at != letter)
+    while (TCALL_BYTE_(at) && TCALL_BYTE_(at) != letter)
         at += 2;
-    return *at ? at[1] : (char)0;
+    return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -5025,10 +5024,9 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    if (number->sign && number->top > DBL_MAX_10_EXP)
-        return false;
-    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
-        !tcall_num_round_(number, &bits))
+    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
+    if (number->sign && (number->top > DBL_MAX_10_EXP ||
+                         (!tiny && !tcall_num_round_(number, &bits))))
         return false;
     if (bits >= TCALL_INFINITE_)
         return false;
@@ -12702,15 +12700,21 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
 {
-#ifdef TOOLCALL_NO_SENTENCES
     static const char keywords[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
 #else
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
