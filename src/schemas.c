@@ -229,9 +229,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
     else if (!type && any && depth)
         tcall_write_schema_value_(out, any, depth - 1);
     else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
+        tcall_write_example_text_(
+            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
+            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
     else if (tcall_text_is_(type, "boolean"))
         tcall_write_bool(out, true);
     else if (tcall_text_is_(type, "object") && depth)
