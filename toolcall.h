@@ -394,8 +394,10 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
+    size_t most; /* bytes used of both beside it, since it was lent */
     size_t mark; /* where the last owner of the top begins; 0: nobody */
-    size_t peak; /* most bytes ever used of both together */
+    size_t peak; /* most bytes ever used of both together: of what was lent,
+                  * those that were written */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
                     want more */
@@ -633,6 +635,7 @@ struct tcall_num_;
  * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    int64_t initial; /* of a member of kind number its default, in millionths */
     bool (*store)(void *to, const struct tcall_num_ *number);
 } tcall_range;
 
@@ -728,7 +731,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
                  TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0))                      \
     TCALL_UNUSED_ static const struct {                                       \
         char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
-    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
+    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, optional)}; \
     static const tcall_shape me##_item_ TCALL_FLASH_ =                        \
         TCALL_USE_(TCALL_NODE_OF_, kind, 0, 0, &me##_ranges_.item);
 
@@ -813,7 +816,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_ROW_RANGE_(me, role, kind, name, text)                          \
     TCALL_USE_(TCALL_RANGE_OF_, kind, name)
 #define TCALL_ROW_BOUNDS_(me, role, kind, name, text)                         \
-    TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)
+    TCALL_USE_(TCALL_BOUNDS_OF_, kind, role)
 #define TCALL_ROW_NODE_(me, role, kind, name, text)                           \
     TCALL_USE_(TCALL_NODE_OF_, kind, TCALL_BITS_(role),                       \
                offsetof(struct me, name), &me##_ranges_.name),
@@ -874,13 +877,13 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
-#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
-    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
-#define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
-    TCALL_BOUNDS_##has(low, high, store)
-#define TCALL_BOUNDS_0(low, high, store)
-#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
+#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, role)    \
+    TCALL_ROLE_(TCALL_BOUNDS_, role, TCALL_COLUMNS_ range)
+#define TCALL_BOUNDS_(bits, is, value, has, low, high, store)                 \
+    TCALL_BOUNDS_##has(value, low, high, store)
+#define TCALL_BOUNDS_0(value, low, high, store)
+#define TCALL_BOUNDS_1(value, low, high, store)                               \
+    , {low, high, TCALL_MILLIONTHS_(value), store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
@@ -2753,12 +2756,12 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* where those of the stage at hand are */
-    uint16_t around;            /* where the hook is that is around what runs */
-    uint8_t around_depth;       /* how many are */
-    uint32_t held; /* acquiring hooks that are to be released, bits */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    uint8_t around_depth; /* how many are */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
@@ -2837,9 +2840,8 @@ struct tcall_call {
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_block *block, tcall_machine *machine,
-                tcall_machine_desc *desc, tcall_str text, bool strict,
-                uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -5091,6 +5093,15 @@ TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
         block->need = size;
 }
 
+/* Notes that so many bytes are used, beside what is lent. */
+static void tcall_block_used_(tcall_block *block, size_t used)
+{
+    if (block->most < used)
+        block->most = used;
+    if (block->peak < used)
+        block->peak = used;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
@@ -5100,8 +5111,7 @@ TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
         tcall_block_note_(block, used + size);
         return false;
     }
-    if (block->peak < used + size)
-        block->peak = used + size;
+    tcall_block_used_(block, used + size - block->lent);
     return true;
 }
 
@@ -5114,20 +5124,31 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
+/* What was lent before, and used meanwhile. */
+typedef struct tcall_loan_ {
+    size_t lent, most;
+} tcall_loan_;
+
 /* Lends the first free bytes to what is written there while the program may be
  * called: nobody else gets them, and nobody takes them for what lasts. */
-TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+TCALL_SHARED_ tcall_loan_ tcall_block_lend_(tcall_block *block, size_t size)
 {
+    tcall_loan_ before = {block->lent, block->most};
     block->low += size;
     block->lent += size;
-    tcall_block_room_(block, 0); /* notes the peak */
+    block->most = 0;
+    return before;
 }
 
-/* Takes back what was lent since it was so much. */
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+/* Takes back what was lent, of which so many bytes were written. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, tcall_loan_ before,
+                                       size_t written)
 {
-    block->low -= block->lent - lent;
-    block->lent = lent;
+    size_t used = block->most + written;
+    block->low -= block->lent - before.lent;
+    block->lent = before.lent;
+    block->most = before.most;
+    tcall_block_used_(block, used);
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -8492,6 +8513,20 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
     return at;
 }
 
+/* Returns the end of the text in quotes that begins here, else of the byte, or
+ * of two where it is a backslash. */
+TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
+{
+    char quote = *at;
+    at += quote == '\\' ? 2 : 1;
+    if (quote == '"' || quote == '\'') {
+        while (at < end && *at != quote)
+            at += *at == '\\' ? 2 : 1;
+        at++;
+    }
+    return at < end ? at : end;
+}
+
 /* Skips what is like the pattern, if that follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
 {
@@ -8749,25 +8784,24 @@ static bool tcall_lenient_behind_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     static const char marks[] = "{}[]:,\"'";
-    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
-    bool blanks = !(text->fixes & inexact), escaped = false;
-    const char *value = text->value, *at = text->at;
-    char quote = 0;
-    for (; text->alone && value < text->over; value++, at++) {
+    bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
+    const char *value = text->value, *at = text->at, *over = text->over;
+    while (text->alone && value < over) {
         const char *one = value, *other = at;
-        while (blanks && !quote && tcall_is_space_(*value))
-            value++;
-        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
-            at++;
-        if (at == text->end || *at != *value)
+        size_t len;
+        if (blanks) {
+            value = tcall_marker_end_(value, over, " ");
+            at = tcall_marker_end_(at, text->end, " ");
+        }
+        len = (size_t)(tcall_token_end_(value, over) - value);
+        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
             return false;
         /* a blank on one side only must not part a word */
         if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
             !strchr(marks, *at))
             return false;
-        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
-            quote = (char)(quote ? 0 : *at);
-        escaped = quote && !escaped && *at == '\\';
+        value += len;
+        at += len;
     }
     text->at = at;
     return text->alone;
@@ -12499,7 +12533,8 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->limits.digits);
 #if TOOLCALL_MISFIT_TEXT
-    else if (misfit->text_len) {
+    else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
+                                  said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         uint8_t quoted = said->out->quoted;
@@ -14160,12 +14195,11 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
  * Logs and files are named after tools. */
 static bool tcall_is_reserved_(const char *name)
 {
-    static const char *const words[] = {
-        "con",  "prn",       "aux",         "nul",      "com#",
-        "lpt#", "__proto__", "constructor", "prototype"};
-    size_t i, at;
-    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
-        const char *word = words[i];
+    static const char words[] = "con\0prn\0aux\0nul\0com#\0lpt#\0"
+                                "__proto__\0constructor\0prototype\0";
+    const char *word;
+    size_t at;
+    for (word = words; *word; word = tcall_nth_(word, 1)) {
         for (at = 0; word[at]; at++)
             if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
                                 : tcall_to_lower_(name[at]) != word[at])
@@ -14504,36 +14538,13 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
+/* Writes a default of kind number, which its range has: a program that has no
+ * use for the arithmetic of doubles does not get it for this. */
+static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+    TCALL_FETCH_(tcall_range, range, node->more);
+    tcall_put_decimal_(writer, range->initial, node);
 }
-
 #endif
 
 /* Writes a value that has no parts. A default lies in flash, and has at most
@@ -14577,7 +14588,7 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+        tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
         tcall_write_double(writer, is.number);
 #endif
@@ -14653,12 +14664,12 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
 
 /* Writes a text with as many characters as a schema wants. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
 {
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
     tcall_write_quote(out);
     for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
+        tcall_write_char_(out, "value"[i % 5]);
     tcall_write_unquote(out);
 }
 
@@ -14923,44 +14934,44 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* A keyword. What is not listed is left out everywhere. */
+/* A keyword. What is not listed is left out everywhere. Texts lie in the rows,
+ * so that who does not name the table does not carry them. */
 typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
+    char name[21];
+    char written_as[6]; /* "": the same */
+    uint8_t value;      /* TCALL_STRICT_..._ */
+    uint8_t kept;       /* the modes that have it */
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
 /* Other bounds, and pattern, are left out everywhere: they are checked when a
  * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"type", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", "", TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
     {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
+    {"format", "", TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", "", TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", "", TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"items", "", TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", "", TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+    {"allOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_, TCALL_FOR_OPENAI_},
+    {"$ref", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", "", TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", "", TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", "", TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
      TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"additionalProperties", "", TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
 };
 
 /* Deeper brackets are copied as they are. */
@@ -15008,8 +15019,8 @@ static bool tcall_strict_type_(const char *schema, const char *word)
  * object of any members, an array of anything. */
 static bool tcall_strict_vague_(const char *schema)
 {
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
+    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
+                                    "$ref", "enum",  "const"};
     size_t i = 0;
     while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
         i++;
@@ -15187,14 +15198,14 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
         return next;
     /* oneOf is written as anyOf, which may be there already. */
     doubled =
-        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        kind == TCALL_STRICT_LIST_ && *row->written_as &&
         tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
     view->unfit |= doubled || row->unfit & view->mode ||
                    (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
     if (doubled || !(row->kept & view->mode) ||
         !tcall_strict_takes_(view->mode, kind, value))
         return next;
-    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    tcall_write_key(view->out, *row->written_as ? row->written_as : row->name);
     view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, NULL, kind, false);
@@ -15562,9 +15573,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
     else if (!type && any && depth)
         tcall_write_schema_value_(out, any, depth - 1);
     else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
+        tcall_write_example_text_(
+            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
+            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
     else if (tcall_text_is_(type, "boolean"))
         tcall_write_bool(out, true);
     else if (tcall_text_is_(type, "object") && depth)
@@ -17321,68 +17332,40 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
-/* Notes how much of the block a reading took, or wants at least. */
-static void tcall_arguments_room_(tcall_block *block,
-                                  const tcall_machine *machine)
-{
-    size_t used = tcall_machine_used_(machine) + 7;
-    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                             : machine->is.size;
-    tcall_block_room_(block, used);
-}
-
-/* Reads a text strictly. */
-TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
-                                        tcall_machine *machine,
-                                        tcall_machine_desc *desc,
-                                        tcall_str text)
-{
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_machine_read_(machine, desc, text);
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
-/* Reads a text as it was meant, if that is allowed. What was fixed may be
- * longer than it came: a control character takes six bytes as an escape. */
-TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
-                                         tcall_machine *machine,
-                                         tcall_machine_desc *desc,
-                                         tcall_str text, bool strict,
-                                         uint32_t *fixes)
-{
-    size_t most;
-    tcall_hydrate_gap_(block, 0, &most);
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, strict, fixes);
-    if (machine->error == TCALL_E_MEMORY && *fixes) {
-        most /= 2;
-        tcall_arguments_begin_(block, desc,
-                               text.len < most / 6 ? 6 * text.len + 3 : most);
-        tcall_read_arguments(machine, desc, text, strict, fixes);
-    }
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
+    tcall_read_arguments, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
+    size_t room = text.len + 1, half, used;
+    int rounds;
     *fixes = 0;
-    return lenient && lenient->read
-               ? lenient->read(block, machine, desc, text, false, fixes)
-               : tcall_arguments_read_(block, machine, desc, text);
+    for (rounds = 0; rounds < 2; rounds++) {
+        tcall_arguments_begin_(block, desc, room);
+        if (lenient && lenient->read)
+            lenient->read(machine, desc, text, false, fixes);
+        else
+            tcall_machine_read_(machine, desc, text);
+        if (machine->error != TCALL_E_MEMORY || !*fixes)
+            break;
+        half = (desc->size + desc->arena_size) / 2;
+        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    }
+    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                            : machine->is.size;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    return machine->error;
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -17469,11 +17452,12 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
+    tcall_loan_ loan;
     int r;
     tcall_hydrate_writer_(block, &why);
-    tcall_block_lend_(block, why.cap);
+    loan = tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, attempt->args, &why);
-    tcall_block_unlend_(block, block->lent - why.cap);
+    tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17542,17 +17526,27 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Lets another attempt count: what counted so far is one of the others. */
-TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
-                                      tcall_str text)
+/* Puts an attempt, or an output, among those that no longer count. */
+TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
+                                        const tcall_attempt *attempt)
 {
     tcall_attempt *former =
         (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
     if (!former)
-        return call->error = TCALL_E_MEMORY;
-    *former = call->asked;
+        return TCALL_E_MEMORY;
+    *former = *attempt;
     former->next = call->others;
     call->others = former;
+    return TCALL_OK;
+}
+
+/* Lets another attempt count. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
+{
+    call->error = tcall_attempt_former_(call, &call->asked);
+    if (call->error < 0)
+        return call->error;
     call->error = tcall_attempt_(call, &call->asked, by, text);
     call->cx.bound = call->asked.bound;
     return call->error;
@@ -17566,7 +17560,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 {
     int error = call->error;
     const tcall_attempt *came;
-    tcall_attempt *refused;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
@@ -17576,13 +17569,10 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
         error = TCALL_E_MEMORY;
     call->repaired = false;
     came = call->others;
-    refused = (tcall_attempt *)tcall_block_take_(&call->cx.tc->block,
-                                                 sizeof *refused);
-    if (refused)
-        *refused = call->asked;
+    call->others = NULL;
+    tcall_attempt_former_(call, &call->asked);
     if (came)
         call->asked = *came;
-    call->others = refused;
     return error;
 }
 
@@ -17591,14 +17581,15 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
+    tcall_loan_ loan;
     tcall_str text;
     int r;
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_block_lend_(&tc->block, out.cap);
+    loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -18975,23 +18966,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    tcall_attempt former;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
+    memset(&former, 0, sizeof former);
     if (old.len) {
-        tcall_attempt *former =
-            (tcall_attempt *)tcall_take_(cx, sizeof *former);
-        if (!former)
+        former.by = tcall_worker_(cx);
+        former.stage = cx->stage;
+        if (tcall_keep_(cx, old, &former.came) < 0 ||
+            tcall_attempt_former_(cx->call, &former) < 0)
             return TCALL_E_MEMORY;
-        memset(former, 0, sizeof *former);
-        if (tcall_keep_(cx, old, &former->came) < 0)
-            return TCALL_E_MEMORY;
-        former->by = tcall_worker_(cx);
-        former->stage = cx->stage;
-        former->next = cx->call->others;
-        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+            text.ptr = former.came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -19629,7 +19616,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    static const uint8_t stages[] = {0, TCALL_ON_RETRY, TCALL_WILL_EXECUTE, 0,
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY,   TCALL_WILL_EXECUTE, 0,
                                      0, TCALL_DID_EXECUTE};
     int r;
     if (cx->run_step == TCALL_RUN_APPROVAL_)
@@ -22660,20 +22647,11 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
     int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
+    for (; at < end; at = tcall_token_end_(at, end)) {
+        if (!depth && *at && strchr(stops, *at))
             return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
+        depth += *at == '{' || *at == '[' || *at == '(';
+        if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
     return NULL;
@@ -22744,8 +22722,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
+    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
+                                item->text, &fixes);
     machine.text[machine.len] = '\0';
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
@@ -22755,7 +22733,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
         !error)
         error = TCALL_E_DUPLICATE;
-    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+    if (tcall_json_type(name) == TCALL_STRING &&
+        tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)
@@ -25023,15 +25002,6 @@ const tcall_provider *tcall_provider_named(const char *name)
  * object with a key twice, of which each reader makes something else.
  */
 
-/* Returns whether a text, which is JSON, has a name twice in an object. */
-TCALL_SHARED_ bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    const char *where;
-    (void)block;
-    return tcall_json_odd_(object.ptr, object.ptr + object.len, &where) ==
-           TCALL_E_DUPLICATE;
-}
-
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
@@ -25104,9 +25074,9 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(tcall_block *block,
-                                              const char *extra)
+static const char *tcall_agent_extra_problem_(const char *extra)
 {
+    const char *twice;
     size_t i;
     if (!extra)
         return NULL;
@@ -25116,7 +25086,8 @@ static const char *tcall_agent_extra_problem_(tcall_block *block,
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
+        TCALL_E_DUPLICATE)
         return "extra holds a member twice: leave one out";
     return NULL;
 }
@@ -25176,8 +25147,7 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem =
-        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -25643,7 +25613,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
 {
     tcall_block *block = &agent->desc.tc->block;
     const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
-    const size_t need = block->need, lent = block->lent;
+    const size_t need = block->need;
+    tcall_loan_ loan;
     tcall_writer *out = &agent->out;
     size_t room;
     int result;
@@ -25653,9 +25624,9 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     block->need = 0;
-    tcall_block_lend_(block, head + room);
+    loan = tcall_block_lend_(block, head + room);
     result = tcall_invoke(agent->desc.tc, call, out);
-    tcall_block_unlend_(block, lent);
+    tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
     if (block->need) /* so large that a quarter of it is what the call lacks */
         block->need += 3 * (block->need - block->size);
@@ -27789,16 +27760,16 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
     const char *arguments = mcp->at_work.reading.stash;
-    size_t mark = tcall_block_mark_(&tc->block);
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
-    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_loan_ loan;
     tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
     tcall_listener listener = {tcall_mcp_progress_, NULL,
                                (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
     listener.user = &made;
-    tcall_writer_init(&out, text, text ? room : 0);
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
+    loan = tcall_block_lend_(&tc->block, room);
 #ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
@@ -27811,13 +27782,13 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 #else
     (void)listener;
 #endif
-    made.text = tcall_slice_(text, out.fill);
+    made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(&tc->block, mark);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
