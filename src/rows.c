@@ -507,12 +507,12 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, limit = (int16_t)row->count;
-    if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
-        m->known) {
-        order = m->whole < limit ? -1 : m->whole > limit || m->more;
+    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
+        row->on != TCALL_ON_MULTIPLE_) {
+        order = (m->whole > limit) - (m->whole < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_machine_num_(m);
+        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);

@@ -119,12 +119,12 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         item.kind = TCALL_ITEM_RESULT;
         item.id = call->id;
         item.name = call->name;
-        item.error =
-            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
-        item.text = call->cx.settled ? call->cx.result.output
-                                     : tcall_str_of(tcall_save_cut_);
+        item.error = tcall_settled_(&call->cx) ? call->cx.result.error
+                                               : (int)TCALL_E_CANCELLED;
+        item.text = tcall_settled_(&call->cx) ? call->cx.result.output
+                                              : tcall_str_of(tcall_save_cut_);
         if (!tcall_agent_answered_(agent, call->id) &&
-            (call->cx.settled || tcall_save_ran_(call)))
+            (tcall_settled_(&call->cx) || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
 }

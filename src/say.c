@@ -392,7 +392,8 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->limits.digits);
 #if TOOLCALL_MISFIT_TEXT
-    else if (misfit->text_len) {
+    else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
+                                  said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         uint8_t quoted = said->out->quoted;
