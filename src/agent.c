@@ -38,9 +38,9 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(tcall_block *block,
-                                              const char *extra)
+static const char *tcall_agent_extra_problem_(const char *extra)
 {
+    const char *twice;
     size_t i;
     if (!extra)
         return NULL;
@@ -50,7 +50,8 @@ static const char *tcall_agent_extra_problem_(tcall_block *block,
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
+        TCALL_E_DUPLICATE)
         return "extra holds a member twice: leave one out";
     return NULL;
 }
@@ -110,8 +111,7 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem =
-        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -577,7 +577,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
 {
     tcall_block *block = &agent->desc.tc->block;
     const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
-    const size_t need = block->need, lent = block->lent;
+    const size_t need = block->need;
+    tcall_loan_ loan;
     tcall_writer *out = &agent->out;
     size_t room;
     int result;
@@ -587,9 +588,9 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     block->need = 0;
-    tcall_block_lend_(block, head + room);
+    loan = tcall_block_lend_(block, head + room);
     result = tcall_invoke(agent->desc.tc, call, out);
-    tcall_block_unlend_(block, lent);
+    tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
     if (block->need) /* so large that a quarter of it is what the call lacks */
         block->need += 3 * (block->need - block->size);

@@ -294,23 +294,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    tcall_attempt former;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
+    memset(&former, 0, sizeof former);
     if (old.len) {
-        tcall_attempt *former =
-            (tcall_attempt *)tcall_take_(cx, sizeof *former);
-        if (!former)
+        former.by = tcall_worker_(cx);
+        former.stage = cx->stage;
+        if (tcall_keep_(cx, old, &former.came) < 0 ||
+            tcall_attempt_former_(cx->call, &former) < 0)
             return TCALL_E_MEMORY;
-        memset(former, 0, sizeof *former);
-        if (tcall_keep_(cx, old, &former->came) < 0)
-            return TCALL_E_MEMORY;
-        former->by = tcall_worker_(cx);
-        former->stage = cx->stage;
-        former->next = cx->call->others;
-        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+            text.ptr = former.came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -948,7 +944,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    static const uint8_t stages[] = {0, TCALL_ON_RETRY, TCALL_WILL_EXECUTE, 0,
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY,   TCALL_WILL_EXECUTE, 0,
                                      0, TCALL_DID_EXECUTE};
     int r;
     if (cx->run_step == TCALL_RUN_APPROVAL_)

@@ -12,15 +12,6 @@
  * object with a key twice, of which each reader makes something else.
  */
 
-/* Returns whether a text, which is JSON, has a name twice in an object. */
-TCALL_SHARED_ bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    const char *where;
-    (void)block;
-    return tcall_json_odd_(object.ptr, object.ptr + object.len, &where) ==
-           TCALL_E_DUPLICATE;
-}
-
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
