@@ -394,8 +394,10 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
+    size_t most; /* bytes used of both beside it, since it was lent */
     size_t mark; /* where the last owner of the top begins; 0: nobody */
-    size_t peak; /* most bytes ever used of both together */
+    size_t peak; /* most bytes ever used of both together: of what was lent,
+                  * those that were written */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
                     want more */
@@ -2519,6 +2521,7 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * whose tools have shapes carries none of it.
  */
 
+struct tcall_author_;
 struct tcall_said_fault_;
 
 /* Private: a schema of a row that is judged. */
@@ -2532,11 +2535,11 @@ typedef struct tcall_judged_ {
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Of a call: compiles to the end of the memory. */
+    /* Compiles as its author wants it; NULL: to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size);
+                   size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -2753,12 +2756,12 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* where those of the stage at hand are */
-    uint16_t around;            /* where the hook is that is around what runs */
-    uint8_t around_depth;       /* how many are */
-    uint32_t held; /* acquiring hooks that are to be released, bits */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    uint8_t around_depth; /* how many are */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
@@ -2837,9 +2840,8 @@ struct tcall_call {
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_block *block, tcall_machine *machine,
-                tcall_machine_desc *desc, tcall_str text, bool strict,
-                uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -3559,9 +3561,68 @@ enum {
 };
 
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
- * and call may be set after tcall_reader_init. */
+ * and call may be set after tcall_reader_init. What is used most comes first:
+ * code that is near the beginning of a struct is shorter. */
 typedef struct tcall_reader {
-    struct tcall_syntax_ syntax; /* private */
+    struct tcall_syntax_ syntax; /* private, and so is what follows */
+    tcall_chat *chat;
+    const tcall_provider *provider;
+    size_t start; /* the items of this answer begin here */
+    size_t place[TCALL_PLACES_];
+    size_t text_max,
+        missing;           /* bytes of text that are kept; that did not fit */
+    size_t echo;           /* bytes of arguments that came again */
+    const uint8_t *member; /* the row of the current value, in its format */
+    const uint8_t *next;   /* of its object, where the next name is looked for
+                            * first */
+    void (*text)(void *user, tcall_str piece);
+    void *user;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;           /* its arguments come again */
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;                     /* before its choice */
+        uint8_t stop_before;
+    } doc;
+    struct {                    /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    /* of the current value */
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    uint8_t word_len, levels;
+    char word[40]; /* a short value; of a name what came so far */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
+    uint16_t half;          /* a character's first half that was told, */
+    const uint8_t *half_of; /* and the row it is of */
+    /* the current element's text as it came */
+    bool keeping_raw;
+    size_t raw_missing; /* bytes that did not fit */
+    const char *kept;   /* what is in this piece begins here */
+    /* framing */
+    uint8_t state, match;
+    bool sse, after_cr, in_document, any_document, several, broken;
+    uint32_t silent; /* bytes since a document with a value that matters */
+    /* Not private from here on. */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -3573,66 +3634,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-    /* private */
-    void (*text)(void *user, tcall_str piece);
-    void *user;
-    const tcall_provider *provider;
-    tcall_chat *chat;
-    size_t start; /* the items of this answer begin here */
-    size_t text_max,
-        missing; /* bytes of text that are kept; that did not fit */
-    size_t place[TCALL_PLACES_];
-    size_t echo;  /* bytes of arguments that came again */
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
-    struct {      /* of the answer, until it begins anew */
-        bool has_text;          /* there is an item for its text */
-        bool text_ends, parted; /* the next text is another one; told so */
-        bool complete, finished, cut; /* it is over; said why; in a call */
-        uint8_t words; /* the field that brought words of reasoning */
-    } said;
-    struct {               /* of the current document */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        /* of its choice: */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;
-        uint8_t stop_before; /* the answer before it */
-    } doc;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
-    } element;
-    bool echoes;        /* its arguments come again */
-    bool keeping_raw;   /* its text is kept as it came */
-    size_t raw_missing; /* bytes of that which did not fit */
-    const char *kept;   /* its text in this piece begins here */
-    /* of the current value */
-    const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's, where the next name is looked for
-                            * first */
-    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    uint8_t levels;
-    uint8_t field; /* TCALL_FIELD_... */
-    bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
-    char word[40]; /* a short one; of a name what came so far */
-    uint8_t word_len;
-    /* a character's first half that was told, and what it is of */
-    uint16_t half;
-    const uint8_t *half_of;
-    /* framing */
-    uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, several, broken;
-    uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text
@@ -5089,6 +5090,15 @@ TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
         block->need = size;
 }
 
+/* Notes that so many bytes are used, beside what is lent. */
+static void tcall_block_used_(tcall_block *block, size_t used)
+{
+    if (block->most < used)
+        block->most = used;
+    if (block->peak < used)
+        block->peak = used;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
@@ -5098,8 +5108,7 @@ TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
         tcall_block_note_(block, used + size);
         return false;
     }
-    if (block->peak < used + size)
-        block->peak = used + size;
+    tcall_block_used_(block, used + size - block->lent);
     return true;
 }
 
@@ -5112,20 +5121,31 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
+/* What was lent before, and used meanwhile. */
+typedef struct tcall_loan_ {
+    size_t lent, most;
+} tcall_loan_;
+
 /* Lends the first free bytes to what is written there while the program may be
  * called: nobody else gets them, and nobody takes them for what lasts. */
-TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+TCALL_SHARED_ tcall_loan_ tcall_block_lend_(tcall_block *block, size_t size)
 {
+    tcall_loan_ before = {block->lent, block->most};
     block->low += size;
     block->lent += size;
-    tcall_block_room_(block, 0); /* notes the peak */
+    block->most = 0;
+    return before;
 }
 
-/* Takes back what was lent since it was so much. */
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+/* Takes back what was lent, of which so many bytes were written. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, tcall_loan_ before,
+                                       size_t written)
 {
-    block->low -= block->lent - lent;
-    block->lent = lent;
+    size_t used = block->most + written;
+    block->low -= block->lent - before.lent;
+    block->lent = before.lent;
+    block->most = before.most;
+    tcall_block_used_(block, used);
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -8490,6 +8510,20 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
     return at;
 }
 
+/* Returns the end of the text in quotes that begins here, else of the byte, or
+ * of two where it is a backslash. */
+TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
+{
+    char quote = *at;
+    at += quote == '\\' ? 2 : 1;
+    if (quote == '"' || quote == '\'') {
+        while (at < end && *at != quote)
+            at += *at == '\\' ? 2 : 1;
+        at++;
+    }
+    return at < end ? at : end;
+}
+
 /* Skips what is like the pattern, if that follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
 {
@@ -8747,25 +8781,24 @@ static bool tcall_lenient_behind_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     static const char marks[] = "{}[]:,\"'";
-    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
-    bool blanks = !(text->fixes & inexact), escaped = false;
-    const char *value = text->value, *at = text->at;
-    char quote = 0;
-    for (; text->alone && value < text->over; value++, at++) {
+    bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
+    const char *value = text->value, *at = text->at, *over = text->over;
+    while (text->alone && value < over) {
         const char *one = value, *other = at;
-        while (blanks && !quote && tcall_is_space_(*value))
-            value++;
-        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
-            at++;
-        if (at == text->end || *at != *value)
+        size_t len;
+        if (blanks) {
+            value = tcall_marker_end_(value, over, " ");
+            at = tcall_marker_end_(at, text->end, " ");
+        }
+        len = (size_t)(tcall_token_end_(value, over) - value);
+        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
             return false;
         /* a blank on one side only must not part a word */
         if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
             !strchr(marks, *at))
             return false;
-        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
-            quote = (char)(quote ? 0 : *at);
-        escaped = quote && !escaped && *at == '\\';
+        value += len;
+        at += len;
     }
     text->at = at;
     return text->alone;
@@ -14165,12 +14198,11 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
  * Logs and files are named after tools. */
 static bool tcall_is_reserved_(const char *name)
 {
-    static const char *const words[] = {
-        "con",  "prn",       "aux",         "nul",      "com#",
-        "lpt#", "__proto__", "constructor", "prototype"};
-    size_t i, at;
-    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
-        const char *word = words[i];
+    static const char words[] = "con\0prn\0aux\0nul\0com#\0lpt#\0"
+                                "__proto__\0constructor\0prototype\0";
+    const char *word;
+    size_t at;
+    for (word = words; *word; word = tcall_nth_(word, 1)) {
         for (at = 0; word[at]; at++)
             if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
                                 : tcall_to_lower_(name[at]) != word[at])
@@ -15329,22 +15361,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 
 /* ---- at the start ---- */
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are
- * not held yet. */
-static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
-                                   const char *text,
-                                   const tcall_author_ *author)
-{
-    tcall_block *block = &tc->block;
-    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
-                                      tcall_block_gap_(block),
-                                      tcall_block_free_(block), author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
@@ -15398,65 +15414,57 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* Parameters must take an object. */
-static int tcall_schema_takes_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_author_ *author)
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
+static int tcall_schema_judge_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_schema_text source)
 {
-    if (schema->text != judged->tool->parameters.text ||
+    tcall_block *block = &judged->tc->block;
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    int r;
+    author.user = (void *)(uintptr_t)judged;
+    if (judged->tc->desc.validator && !source.made) {
+        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
+            return TCALL_OK;
+        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return TCALL_E_SCHEMA;
+    }
+    r = source.reader->compile(schema, source, tcall_block_gap_(block),
+                               tcall_block_free_(block), &author);
+    if ((r == TCALL_E_MEMORY || r >= 0) &&
+        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
+        return TCALL_E_MEMORY;
+    if (r < 0 || schema->text != judged->tool->parameters.text ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
+        return r < 0 ? r : TCALL_OK;
     tcall_schema_fault_(
-        schema, author,
+        schema, &author,
         (size_t)(tcall_text_space_(schema->text) - schema->text),
         "parameters must take an object:", "arguments are one");
     return TCALL_E_SCHEMA;
 }
 
-/* A schema of a row must compile. A validator of the user's decides itself what
- * it can check. */
-static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             tcall_schema_text source)
-{
-    tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (tc->desc.validator) {
-        r = tcall_json_check(tcall_str_of(source.text));
-        if (r < 0)
-            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-    }
-    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
-    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
-}
-
-static int tcall_schema_compile_source_(tcall_schema *out,
-                                        tcall_schema_text source, void *mem,
-                                        size_t size)
+/* Without an author nobody is told, and the nodes lie at the end. */
+static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
+                              void *mem, size_t size,
+                              const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     &nobody);
+                                     author ? author : &nobody);
 }
 
 /* Nodes that were made before stay where they are. */
 static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size)
+                             void *mem, size_t size,
+                             const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
+    (void)author;
     *out = *source.made;
     return TCALL_OK;
-}
-
-static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                            tcall_schema_text source)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    author.user = (void *)(uintptr_t)judged;
-    *schema = *source.made;
-    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -15465,18 +15473,13 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
  * the user wants; NULL where it names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
             value = tcall_text_first_(value);
     }
     return value;
@@ -15589,11 +15592,11 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
     tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
@@ -17332,68 +17335,40 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
-/* Notes how much of the block a reading took, or wants at least. */
-static void tcall_arguments_room_(tcall_block *block,
-                                  const tcall_machine *machine)
-{
-    size_t used = tcall_machine_used_(machine) + 7;
-    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                             : machine->is.size;
-    tcall_block_room_(block, used);
-}
-
-/* Reads a text strictly. */
-TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
-                                        tcall_machine *machine,
-                                        tcall_machine_desc *desc,
-                                        tcall_str text)
-{
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_machine_read_(machine, desc, text);
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
-/* Reads a text as it was meant, if that is allowed. What was fixed may be
- * longer than it came: a control character takes six bytes as an escape. */
-TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
-                                         tcall_machine *machine,
-                                         tcall_machine_desc *desc,
-                                         tcall_str text, bool strict,
-                                         uint32_t *fixes)
-{
-    size_t most;
-    tcall_hydrate_gap_(block, 0, &most);
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, strict, fixes);
-    if (machine->error == TCALL_E_MEMORY && *fixes) {
-        most /= 2;
-        tcall_arguments_begin_(block, desc,
-                               text.len < most / 6 ? 6 * text.len + 3 : most);
-        tcall_read_arguments(machine, desc, text, strict, fixes);
-    }
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
+    tcall_read_arguments, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
+    size_t room = text.len + 1, half, used;
+    int rounds;
     *fixes = 0;
-    return lenient && lenient->read
-               ? lenient->read(block, machine, desc, text, false, fixes)
-               : tcall_arguments_read_(block, machine, desc, text);
+    for (rounds = 0; rounds < 2; rounds++) {
+        tcall_arguments_begin_(block, desc, room);
+        if (lenient && lenient->read)
+            lenient->read(machine, desc, text, false, fixes);
+        else
+            tcall_machine_read_(machine, desc, text);
+        if (machine->error != TCALL_E_MEMORY || !*fixes)
+            break;
+        half = (desc->size + desc->arena_size) / 2;
+        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    }
+    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                            : machine->is.size;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    return machine->error;
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -17480,11 +17455,12 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
+    tcall_loan_ loan;
     int r;
     tcall_hydrate_writer_(block, &why);
-    tcall_block_lend_(block, why.cap);
+    loan = tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, attempt->args, &why);
-    tcall_block_unlend_(block, block->lent - why.cap);
+    tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17499,7 +17475,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size);
+    int r = source.reader->compile(&schema, source, gap, size, NULL);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -17553,17 +17529,27 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Lets another attempt count: what counted so far is one of the others. */
-TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
-                                      tcall_str text)
+/* Puts an attempt, or an output, among those that no longer count. */
+TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
+                                        const tcall_attempt *attempt)
 {
     tcall_attempt *former =
         (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
     if (!former)
-        return call->error = TCALL_E_MEMORY;
-    *former = call->asked;
+        return TCALL_E_MEMORY;
+    *former = *attempt;
     former->next = call->others;
     call->others = former;
+    return TCALL_OK;
+}
+
+/* Lets another attempt count. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
+{
+    call->error = tcall_attempt_former_(call, &call->asked);
+    if (call->error < 0)
+        return call->error;
     call->error = tcall_attempt_(call, &call->asked, by, text);
     call->cx.bound = call->asked.bound;
     return call->error;
@@ -17577,7 +17563,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 {
     int error = call->error;
     const tcall_attempt *came;
-    tcall_attempt *refused;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
@@ -17587,13 +17572,10 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
         error = TCALL_E_MEMORY;
     call->repaired = false;
     came = call->others;
-    refused = (tcall_attempt *)tcall_block_take_(&call->cx.tc->block,
-                                                 sizeof *refused);
-    if (refused)
-        *refused = call->asked;
+    call->others = NULL;
+    tcall_attempt_former_(call, &call->asked);
     if (came)
         call->asked = *came;
-    call->others = refused;
     return error;
 }
 
@@ -17602,14 +17584,15 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
+    tcall_loan_ loan;
     tcall_str text;
     int r;
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_block_lend_(&tc->block, out.cap);
+    loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -18986,23 +18969,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    tcall_attempt former;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
+    memset(&former, 0, sizeof former);
     if (old.len) {
-        tcall_attempt *former =
-            (tcall_attempt *)tcall_take_(cx, sizeof *former);
-        if (!former)
+        former.by = tcall_worker_(cx);
+        former.stage = cx->stage;
+        if (tcall_keep_(cx, old, &former.came) < 0 ||
+            tcall_attempt_former_(cx->call, &former) < 0)
             return TCALL_E_MEMORY;
-        memset(former, 0, sizeof *former);
-        if (tcall_keep_(cx, old, &former->came) < 0)
-            return TCALL_E_MEMORY;
-        former->by = tcall_worker_(cx);
-        former->stage = cx->stage;
-        former->next = cx->call->others;
-        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+            text.ptr = former.came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -19640,7 +19619,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    static const uint8_t stages[] = {0, TCALL_ON_RETRY, TCALL_WILL_EXECUTE, 0,
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY,   TCALL_WILL_EXECUTE, 0,
                                      0, TCALL_DID_EXECUTE};
     int r;
     if (cx->run_step == TCALL_RUN_APPROVAL_)
@@ -20987,13 +20966,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                      tcall_history_owns_(history, item));
 }
 
-/* What stands for an image that is gone. */
-static void tcall_image_gone_(tcall_item *item)
-{
-    item->kind = TCALL_ITEM_USER;
-    item->text = tcall_str_of("(an image was here, which is gone)");
-}
-
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -21011,7 +20983,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->after_call = false;
         if (history->at != history->answer &&
             history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
+                                ? (uint8_t)TCALL_PASS_RESULTS_
+                                : (uint8_t)(history->pass + 1);
             history->at = history->answer;
             continue;
         }
@@ -21019,8 +20993,10 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->pass = TCALL_PASS_REASONING_;
         history->item = history->at;
         history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
-            tcall_image_gone_(item);
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
+            item->kind = TCALL_ITEM_USER;
+            item->text = tcall_str_of("(an image was here, which is gone)");
+        }
         if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
@@ -21414,207 +21390,6 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* ==========================================================================
  * >>answer
  *
- * Providers report errors with an HTTP status, a code or type, and a sentence.
- * Where the status does not say enough, their words do.
- */
-
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
-
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
-
-/* Statuses that leave no doubt. */
-static const struct {
-    int status, error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
-static bool tcall_contains_words_(const char *text, const char *words)
-{
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
-            return true;
-    return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
-}
-
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                               const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-static void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                     const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-static void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
-}
-
-/* The error that the provider's words name, or TCALL_OK. */
-static int tcall_words_error_(const tcall_answer *answer)
-{
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
-        if (tcall_contains_words_(answer->stop_text, words) ||
-            tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
-    return TCALL_OK;
-}
-
-int tcall_answer_error(const tcall_answer *answer, int status)
-{
-    int error;
-    if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
-        if (answer->error != TCALL_E_PROVIDER)
-            return answer->error;
-        /* Some send a status as the code of an error. */
-        status = code < 400 || code > 599 ? 0 : (int)code;
-    }
-    error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
-}
-
-/* ---- items ----
- *
  * The items of an answer lie at the end of the chat: its text, which grows in
  * place, the calls and reasonings that are known, and then, while a document
  * of the stream passes, the elements of that document. What an element belongs
@@ -21861,8 +21636,6 @@ static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (!tcall_reasoning_kept_(reader))
-        return;
     if (reader->keeping_raw)
         tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
@@ -21910,8 +21683,6 @@ static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!tcall_reasoning_kept_(reader))
-        return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
     if (!reader->said.has_text ||
@@ -22011,7 +21782,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+    if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
     if (reader->element.type == TCALL_MEANS_REASONING) {
@@ -22220,11 +21991,30 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* Adds to a part of the current element what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
+{
+    const bool fits = tcall_reader_need_(reader, bytes.len);
+    if (fits)
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             bytes);
+    return fits;
+}
+
 /* ---- arguments that come again ----
  *
  * Some streams end with the whole arguments once more. As long as these are
  * those of a known call they are compared with them, and not kept.
  */
+
+/* Has the current document brought nothing but, at most, the open element? */
+static bool tcall_reader_is_alone_(const tcall_reader *reader)
+{
+    size_t at = reader->place[TCALL_AT_PENDING_];
+    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
+        at = tcall_reader_next_(reader, at);
+    return at == reader->chat->block->low;
+}
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
@@ -22233,12 +22023,7 @@ static void tcall_reader_echo_(tcall_reader *reader)
     size_t at = reader->start;
     reader->echo = 0;
     reader->echoes = false;
-    if (reader->doc.whole ||
-        (reader->element.open
-             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
-             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
-        (reader->element.open &&
-         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
+    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
         return;
     for (; at < reader->place[TCALL_AT_PENDING_];
          at = tcall_reader_next_(reader, at)) {
@@ -22467,9 +22252,8 @@ static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
         tcall_reasoning_piece_(reader, field, part, piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
-    else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+    else
+        tcall_reader_add_(reader, part, piece);
 }
 
 /* ---- merging elements ---- */
@@ -22671,20 +22455,11 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
     int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
+    for (; at < end; at = tcall_token_end_(at, end)) {
+        if (!depth && *at && strchr(stops, *at))
             return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
+        depth += *at == '{' || *at == '[' || *at == '(';
+        if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
     return NULL;
@@ -22755,8 +22530,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
+    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
+                                item->text, &fixes);
     machine.text[machine.len] = '\0';
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
@@ -22766,7 +22541,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
         !error)
         error = TCALL_E_DUPLICATE;
-    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+    if (tcall_json_type(name) == TCALL_STRING &&
+        tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)
@@ -23207,6 +22983,207 @@ TCALL_SPOKEN_FAMILY_(
  * >>answer: members and framing
  */
 
+/* ---- errors ----
+ *
+ * Providers report errors with an HTTP status, a code or type, and a sentence.
+ * Where the status does not say enough, their words do.
+ */
+
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
+
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+
+/* Statuses that leave no doubt. */
+static const struct {
+    int status, error;
+} tcall_answer_statuses_[] = {
+    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
+    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
+};
+
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
+static bool tcall_contains_words_(const char *text, const char *words)
+{
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
+            return true;
+    return false;
+}
+
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* An answer without text and calls may be an error. */
+static void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
+/* The error that the status names, or TCALL_OK. */
+static int tcall_status_error_(int status)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
+        if (status == tcall_answer_statuses_[i].status)
+            return tcall_answer_statuses_[i].error;
+    return TCALL_OK;
+}
+
+/* The error that the provider's words name, or TCALL_OK. */
+static int tcall_words_error_(const tcall_answer *answer)
+{
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
+    return TCALL_OK;
+}
+
+int tcall_answer_error(const tcall_answer *answer, int status)
+{
+    int error;
+    if (status < 300) {
+        long code = tcall_digits_(answer->stop_text);
+        if (answer->error != TCALL_E_PROVIDER)
+            return answer->error;
+        /* Some send a status as the code of an error. */
+        status = code < 400 || code > 599 ? 0 : (int)code;
+    }
+    error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
+    if (error)
+        return error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
 /* ---- fields ---- */
 
 /* Has it a signature, or had one that did not fit? */
@@ -23361,8 +23338,6 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->doc.whole && reader->doc.repeats)
-        return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
@@ -23375,9 +23350,6 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
-    const uint8_t kind = tcall_field_kind_(field);
-    if (reader->doc.whole && reader->doc.repeats)
-        return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
@@ -23395,8 +23367,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
          reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
-        reader->answer.error != TCALL_E_MEMORY)
+    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && reader->element.begun)
         tcall_reader_open_(reader, field);
     return true;
 }
@@ -23431,11 +23402,14 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
+    /* Some streams end with the whole answer. */
+    if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
+        field <= TCALL_FIELD_DELTA)
+        return false;
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
     case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
     case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
@@ -23992,15 +23966,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 }
 
 /* ---- the end ---- */
-
-/* Adds what the current element cannot do without. */
-static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
-{
-    if (!tcall_reader_need_(reader, bytes.len))
-        return false;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
-    return true;
-}
 
 /* Notes whether arguments are an object. Those that came as one were checked
  * with the answer; others are text that nobody has looked into. */
@@ -25034,15 +24999,6 @@ const tcall_provider *tcall_provider_named(const char *name)
  * object with a key twice, of which each reader makes something else.
  */
 
-/* Returns whether a text, which is JSON, has a name twice in an object. */
-TCALL_SHARED_ bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    const char *where;
-    (void)block;
-    return tcall_json_odd_(object.ptr, object.ptr + object.len, &where) ==
-           TCALL_E_DUPLICATE;
-}
-
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
@@ -25115,9 +25071,9 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(tcall_block *block,
-                                              const char *extra)
+static const char *tcall_agent_extra_problem_(const char *extra)
 {
+    const char *twice;
     size_t i;
     if (!extra)
         return NULL;
@@ -25127,7 +25083,8 @@ static const char *tcall_agent_extra_problem_(tcall_block *block,
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
+        TCALL_E_DUPLICATE)
         return "extra holds a member twice: leave one out";
     return NULL;
 }
@@ -25187,8 +25144,7 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem =
-        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -25654,7 +25610,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
 {
     tcall_block *block = &agent->desc.tc->block;
     const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
-    const size_t need = block->need, lent = block->lent;
+    const size_t need = block->need;
+    tcall_loan_ loan;
     tcall_writer *out = &agent->out;
     size_t room;
     int result;
@@ -25664,9 +25621,9 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     block->need = 0;
-    tcall_block_lend_(block, head + room);
+    loan = tcall_block_lend_(block, head + room);
     result = tcall_invoke(agent->desc.tc, call, out);
-    tcall_block_unlend_(block, lent);
+    tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
     if (block->need) /* so large that a quarter of it is what the call lacks */
         block->need += 3 * (block->need - block->size);
@@ -27800,16 +27757,16 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
     const char *arguments = mcp->at_work.reading.stash;
-    size_t mark = tcall_block_mark_(&tc->block);
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
-    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_loan_ loan;
     tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
     tcall_listener listener = {tcall_mcp_progress_, NULL,
                                (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
     listener.user = &made;
-    tcall_writer_init(&out, text, text ? room : 0);
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
+    loan = tcall_block_lend_(&tc->block, room);
 #ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
@@ -27822,13 +27779,13 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 #else
     (void)listener;
 #endif
-    made.text = tcall_slice_(text, out.fill);
+    made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(&tc->block, mark);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
