@@ -595,15 +595,21 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
 {
-#ifdef TOOLCALL_NO_SENTENCES
     static const char keywords[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
 #else
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
