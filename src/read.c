@@ -629,13 +629,14 @@ tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_misfit *misfit = &decoder->misfits[decoder->misfit_count];
+    tcall_misfit *misfit = decoder->misfits;
     uint8_t i;
     decoder->error = TCALL_E_INVALID;
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
     if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
         return;
+    misfit += decoder->misfit_count - 1;
     misfit->code = code;
     misfit->steps = levels;
     for (i = 0; i < levels; i++)
