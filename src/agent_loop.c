@@ -52,10 +52,10 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 /* Returns where in the conversation the user spoke last. */
 static size_t tcall_agent_question_(const tcall_agent *agent)
 {
+    const tcall_item_head_ *head;
     size_t at = 0, next = 0, question = 0;
-    tcall_item item;
-    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
-        if (item.kind == TCALL_ITEM_USER)
+    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
+        if (head->kind == TCALL_ITEM_USER)
             question = at;
     return question;
 }
