@@ -109,17 +109,18 @@ typedef struct tcall_reader {
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
     bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
-    const tcall_wire *member;
-    const tcall_wire *next; /* its object's where the next name is looked
-                             * for first */
-    int8_t part;            /* of the element that it is of; -1: none */
-    bool growing;           /* it goes to the end of the block */
-    char word[40];          /* a short one; of a name what came so far */
+    const uint8_t *member; /* its row of the format's table */
+    const uint8_t *next;   /* its object's where the next name is looked
+                            * for first */
+    uint8_t field;         /* TCALL_FIELD_... */
+    int8_t part;           /* of the element that it is of; -1: none */
+    bool growing;          /* it goes to the end of the block */
+    char word[40];         /* a short one; of a name what came so far */
     uint8_t word_len, levels;
-    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     const char *kept; /* the element's text in this piece begins here */
     /* of a character whose halves are told one by one, and may be parted */
-    const tcall_wire *half_of;
+    const uint8_t *half_of;
     uint16_t half;
     /* framing */
     uint8_t state, match;

@@ -343,30 +343,65 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* The member that mostly comes after this one of the innermost object. */
-static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
-                                           const tcall_wire *member)
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
+                                        const uint8_t *row)
 {
-    return member->flags & TCALL_WIRE_LAST
-               ? reader->level[reader->levels - 1]->members
-               : member + 1;
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* Is the innermost container an element of the array that its row is? */
+static bool tcall_reader_in_item_(const tcall_reader *reader)
+{
+    const uint8_t *const *top = reader->level + reader->levels - 1;
+    return reader->levels > 1 && top[0] == top[-1] &&
+           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *reader,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
 }
 
 /* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    const tcall_wire *at = reader->next;
+    const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+    if (!name.len || !at)
         return false;
     do {
-        const tcall_wire *member = at;
-        at = tcall_wire_after_(reader, at);
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0) {
-            reader->member = member;
+        const uint8_t *row = at;
+        at = tcall_row_after_(reader, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            reader->member = row;
             reader->next = at;
             return true;
         }
@@ -387,18 +422,22 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
-                                     const tcall_wire *member, bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
+                                     bool wanted)
 {
-    if (member->flags & TCALL_WIRE_TEXT)
+    const uint8_t *row = reader->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
         return wanted ? TCALL_RAW_ : TCALL_SKIP_;
     if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
         return TCALL_SKIP_;
-    if (member->flags & TCALL_WIRE_KEPT)
+    if (reader->field == TCALL_FIELD_ELEMENT &&
+        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
         reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = member;
-    reader->next = member->members;
+    reader->level[reader->levels++] = row;
+    reader->next = tcall_row_inside_(reader, row);
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
+        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -406,20 +445,20 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
 static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
+    const bool item = s->depth && !s->object;
     bool wanted = true;
-    if (s->depth && !s->object) {
-        member = reader->level[reader->levels - 1];
-        if (!(member->flags & TCALL_WIRE_EACH))
+    if (item) {
+        reader->member = reader->level[reader->levels - 1];
+        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
+            tcall_reader_in_item_(reader))
             return TCALL_SKIP_;
-        member = member->members;
     }
-    reader->member = member;
-    if (member->field)
-        wanted = tcall_reader_begin_(reader, member->field, first);
+    reader->field = tcall_row_field_(reader->member, item);
+    if (reader->field)
+        wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, member, wanted);
-    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+        return tcall_answer_open_(reader, item, wanted);
+    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
@@ -445,7 +484,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         if (low)
             code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
         reader->half = 0;
-        tcall_reader_data_(reader, reader->member->field,
+        tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
         if (low)
             return false;
@@ -457,7 +496,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         reader->half_of = reader->member;
         return false;
     }
-    tcall_reader_data_(reader, reader->member->field,
+    tcall_reader_data_(reader, reader->field,
                        tcall_slice_(whole, tcall_utf8_(whole, code)));
     return false;
 }
@@ -471,26 +510,28 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->member->field, piece);
+        tcall_reader_data_(reader, reader->field, piece);
 }
 
 /* A value ends that was asked for. */
 static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
-        member = reader->level[--reader->levels];
-        reader->next = tcall_wire_after_(reader, member);
-        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+        const bool item = tcall_reader_in_item_(reader);
+        const uint8_t *row = reader->level[--reader->levels];
+        reader->field = tcall_row_field_(row, item);
+        reader->next = tcall_row_after_(reader, row);
+        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
         }
-    } else if (reader->half && reader->half_of == member && !reader->sse) {
+    } else if (reader->half && reader->half_of == reader->member &&
+               !reader->sse) {
         tcall_answer_half_(reader, NULL, 0);
     }
-    if (member->field)
-        tcall_reader_complete_(reader, member->field);
+    if (reader->field)
+        tcall_reader_complete_(reader, reader->field);
 }
 
 static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
@@ -552,7 +593,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    reader->member = reader->provider->answer;
+    reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
     reader->kept = NULL;

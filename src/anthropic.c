@@ -9,54 +9,36 @@
  * stand before it or after it.
  */
 
-static const tcall_wire tcall_anthropic_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
-
-static const tcall_wire tcall_anthropic_fault_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_anthropic_delta_[] = {
-    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
-
 /* Redacted thinking is data. */
-static const tcall_wire tcall_anthropic_block_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
+#define TCALL_ANTHROPIC_ROWS_(X, T)                                      \
+    X(T, answer, type, EVENT, 0, none)                                   \
+    X(T, answer, index, INDEX, 0, none)                                  \
+    X(T, answer, delta, ELEMENT, 0, delta_partial_json)                  \
+    X(T, answer, content_block, ELEMENT, 0, block_type)                  \
+    X(T, answer, message, NONE, 0, answer_usage)                         \
+    X(T, answer, content, WHOLE_ANSWER, TCALL_EACH(ELEMENT), block_type) \
+    X(T, answer, stop_reason, STOP, 0, none)                             \
+    X(T, answer, error, ERROR, 0, fault_type)                            \
+    X(T, answer, usage, NONE, TCALL_ROW_LAST, usage_input_tokens)        \
+    X(T, delta, partial_json, ARGUMENTS, 0, none)                        \
+    X(T, delta, text, TEXT, 0, none)                                     \
+    X(T, delta, thinking, REASONING, 0, none)                            \
+    X(T, delta, signature, SIGNATURE, 0, none)                           \
+    X(T, delta, stop_reason, STOP, TCALL_ROW_LAST, none)                 \
+    X(T, block, type, TYPE, 0, none)                                     \
+    X(T, block, id, ID, 0, none)                                         \
+    X(T, block, name, NAME, 0, none)                                     \
+    X(T, block, input, ARGUMENTS, TCALL_ROW_TEXT, none)                  \
+    X(T, block, text, TEXT, 0, none)                                     \
+    X(T, block, thinking, REASONING, 0, none)                            \
+    X(T, block, data, REASONING_DATA, 0, none)                           \
+    X(T, block, signature, SIGNATURE, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, type, ERROR_TYPE, 0, none)                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_anthropic_block_each_ = {
-    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_anthropic_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
-    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
-    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
-    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_anthropic_block_each_),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_anthropic_fault_)};
-
-static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_anthropic_answer_, TCALL_ANTHROPIC_ROWS_)
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -95,33 +77,25 @@ TCALL_FORMS_(
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
 static const char tcall_anthropic_roles_[] =
+    "\"messages\":[\0"
     "{\"role\":\"assistant\",\"content\":[\0"
     "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
     "\"tools\":[\0{\0input_schema\0}\0]\0";
 
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\"tool_choice\":{\"type\":\"auto\"\0"
-        "\"tool_choice\":{\"type\":\"none\"\0"
-        "\"tool_choice\":{\"type\":\"any\"\0"
-        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
-    tcall_choice choice = request->choice;
-    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
-        choice = TCALL_CHOICE_AUTO;
-    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
-    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_text(out, "}");
-}
+/* That there may be only one call is said in the choice, for which "none" has
+ * no room. */
+#define TCALL_ANTHROPIC_ANY_(more)                 \
+    "\"tool_choice\":{\"type\":\"none\"}\0"        \
+    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
+    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+#define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+
+static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
+static const char tcall_anthropic_one_[] =
+    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
+    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
 
 /* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
  * the system prompt is no message. */
@@ -129,8 +103,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     /* The one format in which a limit must be given, and thinking counts. */
     tcall_write_max_tokens_(out, request, "max_tokens",
                             request->max_tokens > 0 ? request->max_tokens
@@ -139,35 +112,21 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
                           NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
-                       tcall_anthropic_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
+                       tcall_anthropic_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_anthropic_choice_(provider, out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+        tcall_write_choice_(provider, out, request,
+                            request->no_parallel ? tcall_anthropic_one_
+                                                 : tcall_anthropic_choices_);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_anthropic_name_[] = "anthropic";
-static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
-static const char tcall_anthropic_path_[] = "/v1/messages";
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    tcall_anthropic_name_,
-    tcall_anthropic_url_,
-    tcall_anthropic_path_,
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_answer_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE,
-    NULL,
-    0};
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "", "anthropic-version", "2023-06-01",
+                TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+                NULL, TCALL_STRICT_ANTHROPIC,
+                TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
+                    TCALL_QUIRK_NO_PARALLEL,
+                0)

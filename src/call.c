@@ -3,7 +3,7 @@
 #include "lenient.c"
 #include "machine.c"
 #include "say.c"
-#include "registry.c"
+#include "schemas.c"
 
 /* ==========================================================================
  * >>call

@@ -9,68 +9,40 @@
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_wire tcall_gemini_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
-               NULL)}; /* patches, never asked for */
+/* Calls and their results that are of tools that Google runs do not count;
+ * arguments as patches are never asked for. */
+#define TCALL_GEMINI_ROWS_(X, T)                                           \
+    X(T, answer, candidates, NONE, TCALL_EACH(CHOICE), candidate_content)  \
+    X(T, answer, promptFeedback, NONE, 0, feedback_blockReason)            \
+    X(T, answer, usageMetadata, NONE, 0, usage_promptTokenCount)           \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)              \
+    X(T, candidate, content, NONE, 0, content_parts)                       \
+    X(T, candidate, finishReason, STOP, 0, none)                           \
+    X(T, candidate, index, CHOICE_INDEX, 0, none)                          \
+    X(T, candidate, finishMessage, MESSAGE, TCALL_ROW_LAST, none)          \
+    X(T, content, parts, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST,       \
+      part_text)                                                           \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thought, IGNORE, 0, none)                                   \
+    X(T, part, functionCall, NONE, 0, call_id)                             \
+    X(T, part, thoughtSignature, SIGNATURE, 0, none)                       \
+    X(T, part, toolCall, IGNORE, 0, none)                                  \
+    X(T, part, toolResponse, IGNORE, TCALL_ROW_LAST, none)                 \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, name, NAME, 0, none)                                        \
+    X(T, call, args, ARGUMENTS, TCALL_ROW_TEXT, none)                      \
+    X(T, call, partialArgs, UNREAD, TCALL_ROW_LAST, none)                  \
+    X(T, feedback, blockReason, STOP, 0, none)                             \
+    X(T, feedback, blockReasonMessage, MESSAGE, TCALL_ROW_LAST, none)      \
+    X(T, usage, promptTokenCount, INPUT_TOKENS, 0, none)                   \
+    X(T, usage, candidatesTokenCount, OUTPUT_TOKENS, TCALL_ROW_LAST, none) \
+    X(T, fault, message, MESSAGE, 0, none)                                 \
+    X(T, fault, status, ERROR_CODE, 0, none)                               \
+    X(T, fault, details, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      detail_retryDelay)                                                   \
+    X(T, detail, retryDelay, RETRY_DELAY, TCALL_ROW_LAST, none)
 
-/* Calls and their results that are of tools that Google runs do not count. */
-static const tcall_wire tcall_gemini_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
-    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
-    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
-
-static const tcall_wire tcall_gemini_candidate_[] = {
-    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
-    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_candidate_each_ = {
-    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_gemini_feedback_[] = {
-    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_gemini_usage_[] = {
-    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
-                                                     0, 0, 0};
-
-static const tcall_wire tcall_gemini_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_gemini_detail_each_)};
-
-static const tcall_wire tcall_gemini_members_[] = {
-    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
-    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
-    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_gemini_fault_)};
-
-static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_gemini_answer_, TCALL_GEMINI_ROWS_)
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 #define TCALL_GEMINI_STOPS_(X)                         \
@@ -111,26 +83,20 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "")
 
-static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+static const char tcall_gemini_roles_[] = "\"contents\":[\0"
+                                          "{\"role\":\"model\",\"parts\":[\0"
                                           "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
     "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-        "\"allowedFunctionNames\":[\"%n\"]}}";
-    if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, tcall_nth_(forms, request->choice),
-                           request->choice_name);
-}
+static const char tcall_gemini_choices_[] =
+    "\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+    "\"allowedFunctionNames\":[\"%n\"]}}";
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
  * whether it streams are in the path. */
@@ -138,47 +104,30 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_form_(out, "\"contents\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
-                       tcall_gemini_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_body_(provider, out, request);
+    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
+                       tcall_gemini_forms_);
     if (request->system && *request->system)
         tcall_write_named_(
             out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
             request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0 &&
-        !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "\"generationConfig\":{", NULL);
+        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
+    if (tcall_write_settings_(out, request, "generationConfig",
+                              request->max_tokens > 0)) {
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_name_[] = "gemini";
-static const char tcall_gemini_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_gemini_path_[] =
-    "/v1beta/models/{model}:generateContent";
 static const char tcall_gemini_stream_path_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
-                                                 tcall_gemini_url_,
-                                                 tcall_gemini_path_,
-                                                 tcall_gemini_stream_path_,
-                                                 "x-goog-api-key",
-                                                 "",
-                                                 {NULL, NULL},
-                                                 tcall_gemini_write_,
-                                                 &tcall_gemini_answer_,
-                                                 tcall_gemini_stops_,
-                                                 tcall_gemini_types_,
-                                                 TCALL_REASONING_SIGNATURES,
-                                                 TCALL_STRICT_NONE,
-                                                 TCALL_QUIRK_ORDERED,
-                                                 NULL,
-                                                 TCALL_TURNS_RESULTS_ALONE};
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent",
+                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
+                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
+                TCALL_TURNS_RESULTS_ALONE)

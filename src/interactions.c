@@ -10,74 +10,41 @@
  * hold all steps again.
  */
 
-static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The interaction of a stream's event is as the whole one, and a step as it
+ * begins like a whole one. The content of a delta is of a summary. */
+#define TCALL_INTERACTIONS_ROWS_(X, T)                                         \
+    X(T, answer, index, INDEX, 0, none)                                        \
+    X(T, answer, delta, ELEMENT, 0, delta_type)                                \
+    X(T, answer, event_type, EVENT, 0, none)                                   \
+    X(T, answer, step, ELEMENT, 0, step_type)                                  \
+    X(T, answer, interaction, NONE, 0, answer_index)                           \
+    X(T, answer, status, STOP, 0, none)                                        \
+    X(T, answer, usage, NONE, 0, usage_total_input_tokens)                     \
+    X(T, answer, steps, WHOLE_ANSWER, TCALL_EACH(ELEMENT), step_type)          \
+    X(T, answer, error, ERROR, 0, fault_status)                                \
+    X(T, answer, errors, NONE, TCALL_EACH(ERROR) | TCALL_ROW_LAST,             \
+      fault_message)                                                           \
+    X(T, delta, type, TYPE, 0, none)                                           \
+    X(T, delta, text, TEXT, 0, none)                                           \
+    X(T, delta, arguments, ARGUMENTS, 0, none)                                 \
+    X(T, delta, signature, SIGNATURE, 0, none)                                 \
+    X(T, delta, content, NONE, TCALL_ROW_LAST, thought_text)                   \
+    X(T, step, type, TYPE, 0, none)                                            \
+    X(T, step, id, ID, 0, none)                                                \
+    X(T, step, name, NAME, 0, none)                                            \
+    X(T, step, arguments, ARGUMENTS, TCALL_ROW_TEXT, none)                     \
+    X(T, step, signature, SIGNATURE, 0, none)                                  \
+    X(T, step, content, NONE, TCALL_EACH(NONE), said_text)                     \
+    X(T, step, summary, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST, thought_text) \
+    X(T, said, text, TEXT, TCALL_ROW_LAST, none)                               \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                       \
+    X(T, usage, total_input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, total_output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, status, ERROR_TYPE, 0, none)                                   \
+    X(T, fault, message, MESSAGE, 0, none)                                     \
+    X(T, fault, code, ERROR_CODE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_interactions_said_each_ = {
-    tcall_interactions_said_, "", 0, 0, 0};
-
-static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_thought_each_ = {
-    tcall_interactions_thought_, "", 0, 0, 0};
-
-/* A step, whole or as it begins. */
-static const tcall_wire tcall_interactions_step_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_thought_each_)};
-
-static const tcall_wire tcall_interactions_step_each_ = {
-    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-/* The content is of a summary. */
-static const tcall_wire tcall_interactions_delta_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
-
-static const tcall_wire tcall_interactions_usage_[] = {
-    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_one_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_each_ = {
-    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
-
-/* The interaction of a stream's event is as the whole one. */
-static const tcall_wire tcall_interactions_members_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
-    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
-    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
-    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_interactions_step_each_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_fault_each_)};
-
-static const tcall_wire tcall_interactions_answer_ = {
-    tcall_interactions_members_, "", 0, 0, 0};
+TCALL_ROWS(tcall_interactions_answer_, TCALL_INTERACTIONS_ROWS_)
 
 #define TCALL_INTERACTIONS_STOPS_(X)              \
     X("in_progress", TCALL_STOP_UNKNOWN)          \
@@ -124,68 +91,41 @@ TCALL_FORMS_(
 static const char tcall_interactions_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
-/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
-static void tcall_interactions_config_(tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       bool tools)
-{
-    static const char choices[] =
-        "\0"
-        "\"tool_choice\":\"none\"\0"
-        "\"tool_choice\":\"any\"\0"
-        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
-    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_is_extra_(request, "generation_config") ||
-        (!chosen && request->max_tokens <= 0))
-        return;
-    tcall_write_form_(out, "\"generation_config\":{", NULL);
-    if (chosen)
-        tcall_write_named_(out, tcall_nth_(choices, request->choice),
-                           request->choice_name);
-    if (request->max_tokens > 0)
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    tcall_write_text(out, "}");
-}
+static const char tcall_interactions_choices_[] =
+    "\0"
+    "\"tool_choice\":\"none\"\0"
+    "\"tool_choice\":\"any\"\0"
+    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
 
 /* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
 static int tcall_interactions_write_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request)
 {
-    bool tools;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    bool chosen;
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
-    tcall_write_text(out, "]");
-    tools =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
-    tcall_interactions_config_(out, request, tools);
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_interactions_forms_);
+    chosen =
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
+        request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_write_settings_(out, request, "generation_config",
+                              chosen || request->max_tokens > 0)) {
+        if (chosen)
+            tcall_write_choice_(provider, out, request,
+                                tcall_interactions_choices_);
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+        tcall_write_close(out, '}');
+    }
     tcall_write_flag_(out, "store", false);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_interactions_name_[] = "interactions";
-static const char tcall_interactions_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_interactions_path_[] = "/v1beta/interactions";
-
-TCALL_DATA_ const tcall_provider tcall_interactions = {
-    tcall_interactions_name_,
-    tcall_interactions_url_,
-    tcall_interactions_path_,
-    NULL,
-    "x-goog-api-key",
-    "",
-    {"Api-Revision", "2026-05-20"},
-    tcall_interactions_write_,
-    &tcall_interactions_answer_,
-    tcall_interactions_stops_,
-    tcall_interactions_types_,
-    TCALL_REASONING_DATA, /* words and signatures */
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    0};
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "Api-Revision", "2026-05-20",
+                TCALL_REASONING_DATA, /* words and signatures */
+                NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)

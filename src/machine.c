@@ -1,7 +1,6 @@
 #pragma once
 #include "machine.h"
-#include "syntax.c"
-#include "store.c"
+#include "read.c"
 #include "node.c"
 
 /* ==========================================================================
@@ -29,8 +28,7 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
-    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -49,21 +47,9 @@ struct tcall_frame_ {
     uint32_t met;        /* required members that came */
 };
 
-/* A shape at work on a value: alone, for a shape has no branches. It begins as
- * a frame does. */
-typedef struct tcall_place_ {
-    uint8_t role, flags;
-    uint16_t member; /* of an object: the one at hand */
-    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
-    const tcall_shape *shape;
-    const tcall_object *object; /* of an object */
-    char *base;                 /* where the value is kept, or NULL */
-} tcall_place_;
-
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_place_ place;
     tcall_fault kept;
 };
 
@@ -76,7 +62,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+/* What rows do. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -91,7 +77,7 @@ struct tcall_rows {
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
     /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema or shape has it, or NULL. */
+     * its schema has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -121,7 +107,8 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
-    char *from = (char *)&m->slot[m->frames];
+    char *from =
+        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -190,7 +177,6 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
-        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -254,372 +240,93 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 
 /* ---- shapes ---- */
 
-/* Of an object whose shape is none. */
-static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
-                                uint8_t code, uint32_t at, size_t count)
+/* Notes what is wrong with the value at hand, or what it is in. */
+static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
+                                  uint8_t levels)
 {
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    const tcall_place_ *place = m->fit.place;
+    bool object =
+        code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    size_t count = m->fit.length - m->fit.followed;
     tcall_fault fault;
-    if (!code)
-        return;
+    if (object || levels < m->fit.levels)
+        place--;
+    if (code == TCALL_MISFIT_REQUIRED)
+        count = place->index;
     memset(&fault, 0, sizeof fault);
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = at;
-    fault.shape = place->shape;
-    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
-        fault.shape = place->object;
+    fault.at = levels < m->fit.levels ? m->open->at : m->token;
+    fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a shape, and its place in the struct. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
-                               const tcall_object *object, char *base)
-{
-    tcall_place_ *place = &tcall_machine_slot_(m)->place;
-    place->role = TCALL_ROLE_AND_;
-    place->flags = TCALL_FRAME_PLACE_;
-    place->member = TCALL_NO_MEMBER_;
-    place->shape = shape;
-    place->next = 0;
-    place->base = base;
-    place->object = object;
-    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-}
-
-/* Pushes what is to be read, be it a hole. */
+/* The root begins. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
-    tcall_target filled = *target;
-    if (target->shape && m->is.hole &&
-        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
-        m->is.hole(m, &filled);
-    if (filled.node) {
-        m->is.target.rows = filled.rows;
-        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object) {
-        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
-                           (char *)filled.out);
-    } else if (filled.shape) {
-        tcall_shapes_push_(
-            m, filled.shape, NULL,
-            tcall_store_place_(filled.shape, (char *)filled.out));
-    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+    if (target->node) {
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    } else if (target->object || target->shape) {
+        m->fit.note = tcall_machine_misfit_;
+        m->fit.words = &m->words;
+        m->fit.late = m->is.coerce != NULL;
+        m->fit.object = target->object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
+                        target->object ? &tcall_root_ : target->shape,
+                        target->out);
+    } else if (target->rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
-/* Returns the shape of the item of a list that begins, and where it is kept, or
- * NULL. The first one too many is noted. */
-static const tcall_shape *
-tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
+/* A value with a shape begins. What no shape is for is read all the same, as is
+ * what is kept as its text. */
+static void tcall_machine_fit_(tcall_machine *m, char first)
 {
-    const tcall_shape *list = place->shape;
-    uint32_t index = m->open->count - 1;
-    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index == high)
-        tcall_shapes_fault_(m, place,
-                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                                ? TCALL_MISFIT_ROOM
-                                : TCALL_MISFIT_MAX_ITEMS,
-                            m->open->at, 0);
-    if (index >= high)
-        return NULL;
-    if (*out)
-        *out += TCALL_FETCH_8_(&list->digits) +
-                (size_t)index * TCALL_FETCH_16_(&list->size);
-    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    tcall_ask_ ask;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, &m->fit);
+    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
+    m->heard = ask != TCALL_SKIP_;
+    if (ask != TCALL_HEAR_ &&
+        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+        m->skip = (uint8_t)(m->syntax.depth + 1);
 }
 
-/* A value begins in an object or list that has a shape: pushes what the member
- * or item is. */
-static void tcall_shapes_enter_(tcall_machine *m)
+/* A value with a shape is complete, but an object or list: it is checked and
+ * stored. */
+static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    const tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_shape *shape = NULL;
-    char *out = place->base;
-    tcall_target target;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (place->object && place->member != TCALL_NO_MEMBER_)
-        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
-                                                     &place->object->members);
-    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
-        shape = tcall_shapes_item_(m, place, &out);
-    if (!shape)
-        return;
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
-        return;
-    }
-    memset(&target, 0, sizeof target);
-    target.shape = shape;
-    target.out = out;
-    tcall_machine_target_(m, &target);
-}
-
-/* An object or list with a shape opens: its struct becomes what it is at first.
- */
-static void tcall_shapes_opens_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->first].place;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
-        place->flags |= TCALL_FRAME_DEAD_;
-        place->object = NULL;
-    } else if (place->object) {
-        tcall_store_object_(place->object, place->base);
-    }
-}
-
-/* The content of the string at hand. */
-static tcall_str tcall_machine_inner_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
-}
-
-/* Looks for the name or word at hand: mostly nothing in it is escaped. */
-static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len)
-        tcall_words_take_(words, inner.ptr, inner.len);
-    else
-        while (at < end) {
-            char bytes[4];
-            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
-        }
-    return tcall_words_end_(words);
-}
-
-/* Looks for a name among the members, from behind the one that came last.
- * Returns whether the shape knows it. */
-static bool tcall_shapes_name_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_object *object = place->object;
-    uint16_t next = (uint16_t)(place->member + 1);
-    tcall_words_ words;
-    size_t last;
-    place->member = TCALL_NO_MEMBER_;
-    if (!object)
-        return false;
-    tcall_words_begin_(&words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (place->next && next < words.count) {
-        words.word += place->next;
-        words.index = (uint8_t)next;
-    }
-    place->next = 0;
-    if (!tcall_shapes_word_(m, &words)) {
-        if (!TCALL_FETCH_8_(&object->open))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
-        return false;
-    }
-    last = (size_t)(words.word - words.list) + words.len;
-    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
-    if (tcall_store_member_(object, place->base, words.index))
-        place->member = words.index;
-    else
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
-    return true;
-}
-
-/* Decodes the string at hand into its place. */
-static void tcall_shapes_copy_(const tcall_machine *m, char *to)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len) { /* nothing in it is escaped */
-        memcpy(to, at, inner.len);
-        return;
-    }
-    while (at < end)
-        to += tcall_text_char_(&at, to);
-}
-
-/* Checks and stores a text. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_text_into_ text;
-    uint8_t code;
-    text.to = place->base;
-    text.len = m->length;
-    text.followed = m->followed;
-    if (m->nul && place->base)
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
-    code = tcall_store_text_end_(place->shape, &text);
-    if (!code && place->base)
-        tcall_shapes_copy_(m, place->base);
-    return code;
-}
-
-/* Checks a word and stores its index. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_choice_(const tcall_machine *m,
-                                    const tcall_place_ *place)
-{
-    const tcall_shape *shape = place->shape;
-    tcall_words_ words;
-    bool is;
-    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    is = tcall_shapes_word_(m, &words);
-    if (place->base)
-        *place->base = (char)(is ? words.index : 255);
-    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
-               ? TCALL_MISFIT_ENUM
-               : TCALL_FITS;
-}
-
-/* Checks and stores a number. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_num_ num = tcall_machine_num_(m);
     tcall_units_ units;
-    uint8_t code = tcall_store_units_(place->shape, &num, &units);
-    if (place->base) {
-        tcall_shapes_fault_(m, place, code, m->token, 0);
-        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
+        m->fit.length = m->fit.followed = 0;
+        m->fit.nul = false;
+        tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    return code;
+    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
 }
 
-/* Checks how many items a list has, and stores that. Returns what is wrong, or
- * 0. */
-static uint8_t tcall_shapes_list_(const tcall_machine *m,
-                                  const tcall_place_ *place)
+/* An object or array with a shape is complete, or is skipped. */
+static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
 {
-    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* Looks after the members that did not come. */
-static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++)
-        if (!tcall_store_member_end_(object, place->base, i))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
-}
-
-/* Keeps the text of a value. */
-static uint8_t tcall_shapes_json_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    size_t len = m->len - m->token;
-    bool room = len < TCALL_FETCH_16_(&place->shape->size);
-    if (!place->base)
-        return TCALL_FITS;
-    if (room)
-        memcpy(place->base, m->text + m->token, len);
-    place->base[room ? len : 0] = '\0'; /* half a value is none */
-    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
-}
-
-/* A value that is null counts as not given. */
-static void tcall_shapes_null_(const tcall_machine *m,
-                               const tcall_place_ *place)
-{
-    const tcall_place_ *around;
-    if (!m->syntax.depth)
-        return;
-    around = &m->slot[m->open->first].place;
-    if (around->object)
-        tcall_store_null_(around->base, (uint8_t)around->member);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
-}
-
-/* A value with a shape is complete: it is checked, stored, and marked as given.
- */
-static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
-{
-    const tcall_place_ *place = &m->slot[m->first].place;
-    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
-        code = TCALL_MISFIT_TYPE;
-    else if (kind == TCALL_KIND_JSON)
-        code = tcall_shapes_json_(m, place);
-    else if (kind == TCALL_KIND_ANY)
-        code = TCALL_FITS;
-    else if (types == TCALL_SHAPE_NULL)
-        tcall_shapes_null_(m, place);
-    else if (kind == TCALL_KIND_OBJECT)
-        tcall_shapes_object_(m, place);
-    else if (kind == TCALL_KIND_LIST)
-        code = tcall_shapes_list_(m, place);
-    else if (kind == TCALL_KIND_TEXT)
-        code = tcall_shapes_text_(m, place);
-    else if (kind == TCALL_KIND_CHOICE)
-        code = tcall_shapes_choice_(m, place);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = m->text[m->token] == 't';
-    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        code = tcall_shapes_number_(m, place);
-    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
-}
-
-/* The types that the shape at hand admits. */
-static uint8_t tcall_shapes_admitted_(tcall_machine *m)
-{
-    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shapes_drop_(tcall_machine *m)
-{
-    const tcall_place_ *around = &m->slot[m->open->first].place;
-    const tcall_object *object = around->object;
-    const tcall_shape *member;
-    if (!object || around->member == TCALL_NO_MEMBER_)
-        return NULL;
-    member = around->member +
-             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, (uint8_t)around->member);
-    tcall_store_null_(tcall_store_came_(object, around->base),
-                      (uint8_t)around->member);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          around->member);
-}
-
-static const tcall_rows tcall_shapes_ = {
-    tcall_shapes_enter_, NULL,
-    tcall_shapes_opens_, tcall_shapes_name_,
-    tcall_shapes_ends_,  tcall_shapes_admitted_,
-    tcall_shapes_drop_};
-
-/* What the frames of a run do, of which this is the first. */
-static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
-                                                  uint16_t first)
-{
-    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
-                                                           : m->is.target.rows;
+    if (!m->skip) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    } else if (m->skip == m->syntax.depth + 1) {
+        m->skip = 0;
+        if (m->heard)
+            tcall_machine_fits_(m, types);
+    }
 }
 
 /* ---- two that are alike ---- */
@@ -722,7 +429,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -733,8 +440,10 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     bool known = false;
     m->named = false;
     m->first = m->frames;
-    if (open->last > open->first)
-        known = tcall_machine_do_(m, open->first)->name(m);
+    if (m->fit.place && !m->skip)
+        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    else if (open->last > open->first)
+        known = m->is.target.rows->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -750,7 +459,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->length = m->followed = 0;
+    m->fit.length = m->fit.followed = 0;
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -771,9 +480,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->length += len;
+    m->fit.length += len;
     if (s->wide)
-        m->followed += tcall_machine_followed_(name, len);
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -806,7 +517,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     } else if (!m->syntax.depth) {
         tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        tcall_machine_do_(m, open->first)->enter(m);
+        m->is.target.rows->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -816,7 +527,8 @@ static inline void tcall_machine_enter_(tcall_machine *m)
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
+        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return;
     }
@@ -829,7 +541,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->opens(m);
+        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -842,9 +554,11 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
+    m->fit.length = m->fit.followed = 0;
+    m->heard = m->heard && m->skip;
+    if (m->fit.place && !m->skip)
+        tcall_machine_fit_(m, first);
     if (first == '"') {
-        m->length = m->followed = 0;
-        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -865,9 +579,13 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (s->wide)
-        m->followed += tcall_machine_followed_(bytes, len);
-    m->length += len;
+    if (m->heard && !m->skip) {
+        tcall_fit_data_(&m->fit, bytes, len);
+    } else {
+        if (s->wide)
+            m->fit.followed += tcall_machine_followed_(bytes, len);
+        m->fit.length += len;
+    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -921,18 +639,19 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
-/* A scalar is complete: it means another value, or its frames answer. */
+/* A scalar is complete: it means another value, or it is checked. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
+    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
-    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m) ||
-        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        (!asked && !(m->is.object && !m->syntax.depth)))
         return;
     if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
         !m->mended && m->is.coerce(m, types)) {
@@ -940,17 +659,20 @@ static void tcall_machine_scalar_(tcall_machine *m)
             tcall_machine_again_(m);
         return;
     }
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, types);
+    if (shaped)
+        tcall_machine_fits_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then its frames answer. */
+ * hashes agree, then it is checked. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
+    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
     if (!tcall_machine_going_(m))
         return;
@@ -961,9 +683,10 @@ static void tcall_machine_closes_(tcall_machine *m)
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)
-            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    if (m->fit.place)
+        tcall_machine_fit_closes_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     m->open++;
 }
@@ -1076,33 +799,41 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name = m->syntax.object && m->open->last > m->open->first
-                           ? tcall_machine_do_(m, m->open->first)->drop(m)
-                           : NULL;
+    const tcall_open_ *open = m->open;
+    const char *name = NULL;
+    if (m->syntax.depth && m->syntax.object)
+        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
+                            : m->is.target.rows->drop(m);
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at,
-                           m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_PLACE_
-                               ? TCALL_COERCED_LEFT_
-                               : TCALL_COERCED_ABSENT_,
-                           name);
+    tcall_machine_coerced_(
+        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+        name);
     return true;
+}
+
+/* Returns the types that the value at hand may have. */
+static uint8_t tcall_machine_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape;
+    uint8_t types;
+    if (!m->fit.place)
+        return m->is.target.rows->admitted(m);
+    shape = (const tcall_shape *)m->fit.place->what;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted = TCALL_SHAPE_ANY;
+    uint8_t admitted;
     if (m->is.object && !m->syntax.depth)
         return false; /* what is no object is for lenient */
-    if (m->frames > m->first) {
-        if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
-            m->slot[m->first].frame.node->types == types)
-            return false; /* mostly it is what alone may come */
-        admitted = tcall_machine_do_(m, m->first)->admitted(m);
-    }
+    if (m->frames == m->first + 1 &&
+        m->slot[m->first].frame.node->types == types)
+        return false; /* mostly it is what alone may come */
+    admitted = tcall_machine_admitted_(m);
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))

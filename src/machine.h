@@ -1,6 +1,6 @@
 #pragma once
 #include "node.h"
-#include "syntax.h"
+#include "read.h"
 
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
@@ -66,10 +66,6 @@ typedef struct tcall_machine_desc {
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
-    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
-     * there; so far target is the hole's own. */
-    void (*hole)(tcall_machine *machine, tcall_target *target);
-    void *user; /* for hole */
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
@@ -122,11 +118,14 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed, nul;
+    bool named, inner, mended, brings, known, more, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    size_t length, followed;   /* of the string, decoded */
+    tcall_fit_ fit;            /* place NULL: it has no shape */
+    tcall_words_ words;
+    uint8_t skip; /* 1 + the depth of a container that no shape is for */
+    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */

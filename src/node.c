@@ -114,8 +114,6 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-#define TCALL_NO_MEMBER_ 0xFFFF
-
 /* Properties and definitions that are more than this are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */

@@ -1,5 +1,5 @@
 #pragma once
-#include "shape.h"
+#include "read.h"
 
 /* ==========================================================================
  * >>node: what may come

@@ -8,38 +8,25 @@
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_wire tcall_ollama_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
+#define TCALL_OLLAMA_ROWS_(X, T)                                          \
+    X(T, answer, message, NONE, 0, message_content)                       \
+    X(T, answer, done, EVENT, 0, none)                                    \
+    X(T, answer, done_reason, STOP, 0, none)                              \
+    X(T, answer, prompt_eval_count, INPUT_TOKENS, 0, none)                \
+    X(T, answer, eval_count, OUTPUT_TOKENS, 0, none)                      \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)             \
+    X(T, message, content, TEXT, 0, none)                                 \
+    X(T, message, thinking, REASONING, 0, none)                           \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST, \
+      call_id)                                                            \
+    X(T, call, id, ID, 0, none)                                           \
+    X(T, call, function, NONE, TCALL_ROW_LAST, function_name)             \
+    X(T, function, name, NAME, 0, none)                                   \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST, \
+      none)                                                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_ollama_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
-
-static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_ollama_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_ollama_call_each_)};
-
-static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_ollama_members_[] = {
-    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
-    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_ollama_fault_)};
-
-static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_ollama_answer_, TCALL_OLLAMA_ROWS_)
 
 #define TCALL_OLLAMA_STOPS_(X) \
     X("stop", TCALL_STOP_END)  \
@@ -59,49 +46,30 @@ TCALL_FORMS_(
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "")
+    "", "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if ((request->max_tokens > 0 || request->context > 0) &&
-        !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "\"options\":{", NULL);
+    if (tcall_write_settings_(out, request, "options",
+                              request->max_tokens > 0 ||
+                                  request->context > 0)) {
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_ollama_name_[] = "ollama";
-static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
-static const char tcall_ollama_path_[] = "/api/chat";
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
-                                                 tcall_ollama_url_,
-                                                 tcall_ollama_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_answer_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_TEXT,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT |
-                                                     TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking",
-                                                 0};
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
+                TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
+                    TCALL_QUIRK_FREE_REASONING,
+                0)

@@ -6,97 +6,49 @@
  * >>openai
  */
 
-/* Members have the order in which they mostly come. */
-static const tcall_wire tcall_openai_usage_[] = {
-    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
+/* Mistral may send parts. Before there were tools there was one call, of a
+ * function. The native reason and an error within a choice are OpenRouter's. */
+#define TCALL_OPENAI_ROWS_(X, T)                                           \
+    X(T, answer, choices, NONE, TCALL_EACH(CHOICE), choice_index)          \
+    X(T, answer, usage, NONE, 0, usage_prompt_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                                \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                    \
+    X(T, answer, code, ERROR_CODE, 0, none)                                \
+    X(T, answer, type, ERROR_TYPE, 0, none)                                \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, choice, index, CHOICE_INDEX, 0, none)                             \
+    X(T, choice, delta, PIECE, 0, message_content)                         \
+    X(T, choice, message, WHOLE_ANSWER, 0, message_content)                \
+    X(T, choice, finish_reason, STOP, 0, none)                             \
+    X(T, choice, native_finish_reason, STOP_REASON, 0, none)               \
+    X(T, choice, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, message, content, TEXT, TCALL_EACH(NONE), part_text)              \
+    X(T, message, refusal, TEXT, 0, none)                                  \
+    X(T, message, reasoning_content, REASONING, 0, none)                   \
+    X(T, message, reasoning, REASONING_TOO, 0, none)                       \
+    X(T, message, reasoning_details, REASONING_DATA, TCALL_ROW_TEXT, none) \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT), call_index)       \
+    X(T, message, function_call, ELEMENT, TCALL_ROW_LAST, function_name)   \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thinking, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      thought_text)                                                        \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                   \
+    X(T, call, index, INDEX, 0, none)                                      \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, function, NONE, 0, function_name)                           \
+    X(T, call, custom, NONE, 0, custom_name)                               \
+    X(T, call, extra_content, NONE, TCALL_ROW_LAST, extra_google)          \
+    X(T, function, name, NAME, 0, none)                                    \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST,  \
+      none)                                                                \
+    X(T, custom, name, NAME, 0, none)                                      \
+    X(T, custom, input, ARGUMENTS, TCALL_ROW_LAST, none)                   \
+    X(T, extra, google, NONE, TCALL_ROW_LAST, google_thought_signature)    \
+    X(T, google, thought_signature, SIGNATURE, TCALL_ROW_LAST, none)       \
+    X(T, usage, prompt_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, completion_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_openai_custom_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
-    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
-
-static const tcall_wire tcall_openai_call_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
-    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
-
-static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-/* Mistral may send parts. */
-static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
-                                                      0, 0, 0};
-
-static const tcall_wire tcall_openai_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_openai_thought_each_)};
-
-static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
-                                                   0};
-
-/* Before there were tools there was one call, of a function. */
-static const tcall_wire tcall_openai_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
-               &tcall_openai_part_each_),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
-    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
-               NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
-               tcall_openai_function_)};
-
-static const tcall_wire tcall_openai_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-/* The native reason and an error within a choice are OpenRouter's. */
-static const tcall_wire tcall_openai_choice_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
-    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
-    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
-                                                     0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_openai_members_[] = {
-    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_openai_answer_, TCALL_OPENAI_ROWS_)
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -129,60 +81,43 @@ TCALL_FORMS_(
     "",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
     "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
+
+static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
 TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request,
-                                     const tcall_server_ *server)
+                                     tcall_write_data_ data)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    tcall_write_body_(provider, out, request);
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
+        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
+/* OpenAI's own has no reasoning that goes back. */
+static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
+                             const tcall_chat_request *request)
 {
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-static const char tcall_openai_name_[] = "openai";
-static const char tcall_openai_url_[] = "https://api.openai.com";
-static const char tcall_openai_path_[] = "/v1/chat/completions";
-
-TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
-                                                 tcall_openai_url_,
-                                                 tcall_openai_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_answer_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 TCALL_QUIRK_SHORT_IDS,
-                                                 NULL,
-                                                 0};
+TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_SHORT_IDS, 0)

@@ -1,6 +1,6 @@
 #pragma once
 #include "pick.h"
-#include "registry.c"
+#include "tools.c"
 #include "shape_text.c"
 
 /* ==========================================================================

@@ -55,15 +55,42 @@ TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
         tcall_write_limit_(out, key, value);
 }
 
+/* Begins the body. A format with a path of its own for streams says there which
+ * model it is and whether it streams. */
+TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    if (!provider->stream_path)
+        tcall_write_member_(out, "model", request->model);
+}
+
 /* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
+                                        tcall_writer *out,
                                         const tcall_chat_request *request)
 {
     const char *open = request->extra ? tcall_text_space_(request->extra) : "";
     tcall_str members = tcall_text_verbatim_(open);
+    if (!provider->stream_path)
+        tcall_write_flag_(out, "stream", request->stream);
     if (*open && *tcall_text_space_(open + 1) != '}')
         tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
     return tcall_write_close(out, '}');
+}
+
+/* Begins an object of settings, where there are any and the user does not give
+ * his own. Returns whether it has to be written, and then closed. */
+TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const char *key, bool any)
+{
+    if (!any || tcall_is_extra_(request, key))
+        return false;
+    tcall_write_key(out, key);
+    tcall_write_open(out, '{');
+    return true;
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -132,46 +159,36 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between %<s and %> is left out where %s is empty. */
+ * What stands between %<s and %> is left out where %s is empty. The forms of
+ * the kinds of items come first, then these. */
 enum {
-    TCALL_FORM_CALL_,
-    TCALL_FORM_RESULT_,
-    TCALL_FORM_TEXT_,
-    TCALL_FORM_USER_,
-    TCALL_FORM_REASONING_, /* "": items that are never written */
-    TCALL_FORM_FAILURE_,   /* a result that is an error */
-    TCALL_FORM_DATA_,      /* a reasoning that is no words */
-    TCALL_FORM_IMAGE_,
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_, /* a reasoning that is no words */
     /* In a format of messages: an image and a text that join one that image
      * began, which is not closed then; "": each is a message. */
     TCALL_FORM_NEXT_IMAGE_,
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; the frequent ones come first. */
+/* The forms of a format; "": items that are never written. */
 #define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
                      data, next_image, next_user)                             \
     static const char me[] =                                                  \
-        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
-             "\0" data "\0" image "\0" next_image "\0" next_user;
-
-static unsigned tcall_form_kind_(const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
-    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
-    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
-    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
-    case TCALL_ITEM_RESULT:
-        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
-    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
-    }
-}
+        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+             "\0" failure "\0" data "\0" next_image "\0" next_user;
 
 /* Returns the form that an item is written in, or NULL. */
 static const char *tcall_form_of_(const char *forms, const tcall_item *item)
 {
-    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    unsigned row = item->kind;
+    const char *form;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->raw)
+        row = TCALL_FORM_DATA_;
+    form = tcall_nth_(forms, row);
     return *form ? form : NULL;
 }
 
@@ -473,15 +490,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list: there are no messages with parts. */
+/* Writes items as a flat list, which begins so: there are no messages with
+ * parts. */
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     tcall_item item;
     uint8_t state = 0;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &state);
     while (tcall_history_next_(&history, out, &item)) {
         if (tcall_history_turns_(&history, &item))
@@ -489,20 +508,23 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
     }
+    tcall_write_text(out, "]");
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. */
+ * message, where that may hold more. How the list begins, a message of the
+ * model, and one of the user, are the first forms. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms, const char *roles)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
@@ -515,13 +537,12 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
+            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (last)
-        tcall_write_text(out, "]}");
+    tcall_write_text(out, last ? "]}]" : "]");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -536,110 +557,87 @@ enum {
     TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
+/* What leads from each of the first three to the next, and ends the third; the
+ * same where the content is a list of parts. */
+static const char tcall_message_steps_[] =
+    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
+static const char tcall_message_parts_[] =
+    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
+
 typedef struct tcall_message_ {
     tcall_writer *out;
+    const char *steps;
     uint8_t written; /* TCALL_MESSAGE_..._ */
-    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
-
-/* Begins the text of a message. */
-static void tcall_message_text_(tcall_message_ *message)
-{
-    tcall_write_form_(message->out,
-                      message->parts ? "{\"type\":\"text\",\"text\":\""
-                                     : "\"content\":\"",
-                      NULL);
-}
-
-static void tcall_message_text_end_(tcall_message_ *message)
-{
-    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
-}
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
-    if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
-        message->written = TCALL_MESSAGE_OPEN_;
-        message->parts = false;
-    }
-    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_message_text_(message);
-        message->written = TCALL_MESSAGE_TEXT_;
-    }
-    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
-        message->written = TCALL_MESSAGE_CALLS_;
-    }
+    if (message->written == TCALL_MESSAGE_NONE_ && to)
+        tcall_write_comma_(message->out);
+    while (message->written < to)
+        tcall_write_text(message->out,
+                         tcall_nth_(message->steps, message->written++));
 }
 
 static void tcall_message_end_(tcall_message_ *message)
 {
-    if (message->written == TCALL_MESSAGE_NONE_)
-        return;
-    if (message->written >= TCALL_MESSAGE_CALLS_) {
-        tcall_write_text(message->out, "]");
-    } else {
+    if (message->written == TCALL_MESSAGE_OPEN_)
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_message_text_end_(message);
-    }
-    tcall_write_text(message->out, "}");
+    if (message->written)
+        tcall_write_text(message->out,
+                         message->written == TCALL_MESSAGE_TEXT_
+                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
+                             : "]}");
     message->written = TCALL_MESSAGE_NONE_;
+    message->steps = tcall_message_steps_;
 }
 
-/* What servers add to this format: see >>servers. */
-typedef struct tcall_server_ {
-    /* Writes reasoning that is no words as a member of a message. */
-    void (*details)(tcall_writer *out, tcall_str pieces);
-} tcall_server_;
+/* Writes reasoning that is no words as a member of a message: see >>servers. */
+typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
 
 /* Writes a reasoning, which led to the message: before its text and calls. A
  * further one after them cannot be said here. */
 static void tcall_message_reasoning_(tcall_message_ *message,
                                      const tcall_item *reasoning,
-                                     const char *member,
-                                     const tcall_server_ *server)
+                                     const char *member, tcall_write_data_ data)
 {
     tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
         return;
     tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw) {
-        server->details(out, reasoning->text);
+        data(out, reasoning->text);
     } else if (member) {
-        tcall_write_key(out, member);
-        tcall_write_str(out, reasoning->text);
+        tcall_write_pair_(out, member, reasoning->text);
     } else {
-        if (!message->parts)
+        if (message->steps == tcall_message_steps_)
             tcall_write_form_(out, "\"content\":[", NULL);
+        message->steps = tcall_message_parts_;
         tcall_write_form_(
             out,
             "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
-        message->parts = true;
     }
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const char *forms)
 {
-    tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(out, item->text);
+        tcall_write_inside_(message->out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    if (message->written == TCALL_MESSAGE_SHOWN_)
+    else
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(out, form, item);
+    tcall_write_form_(message->out, form, item);
     if (item->kind == TCALL_ITEM_IMAGE &&
         *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
@@ -650,16 +648,16 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said.
- * server may be NULL. */
+/* Writes the system message, and then one message for what each side said. data
+ * may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
                                          const char *forms,
-                                         const tcall_server_ *server)
+                                         tcall_write_data_ data)
 {
     tcall_history_ history;
-    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
+    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
     tcall_item item;
     uint8_t after_result = false;
     tcall_write_form_(out, "\"messages\":[", NULL);
@@ -681,7 +679,7 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, server);
+            tcall_message_reasoning_(&message, &item, provider->member, data);
         else
             tcall_message_item_(&message, &item, forms);
     }
@@ -691,64 +689,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
 
 /* ---- tools ---- */
 
-/* The tools of a request, one after the other. */
-typedef struct tcall_sent_tools_ {
-    const tcall_provider *provider;
-    const tcall_chat_request *request;
-    const tcall_tool *tool; /* NULL: no more */
-    size_t next;
-    tcall_strict_budget_ budget;
-} tcall_sent_tools_;
-
-/* A server that does not obey gets only the tool that must be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
+/* Is this one of the tools of the request? A server that does not obey gets
+ * only the tool that must be called. */
+static bool tcall_is_sent_(const tcall_provider *provider,
+                           const tcall_chat_request *request, size_t index)
 {
-    const tcall_chat_request *request = tools->request;
-    const unsigned quirks = tools->provider->quirks;
+    const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    return request->choice != TCALL_CHOICE_ONE ||
-           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+    return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
            strcmp(tool->name, request->choice_name) == 0;
-}
-
-static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
-{
-    const tcall_chat_request *request = tools->request;
-    size_t index;
-    tools->tool = NULL;
-    while (tools->next < request->tool_count && !tools->tool) {
-        index = tools->next++;
-        if (tcall_is_sent_(tools, index))
-            tools->tool = &request->tools[index];
-    }
-}
-
-static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
-                                              const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools;
-    memset(&tools, 0, sizeof tools);
-    tools.provider = provider;
-    tools.request = request;
-    tools.budget = tcall_strict_budget_of_(provider->strict);
-    tcall_sent_tools_next_(&tools);
-    return tools;
-}
-
-/* Is the tool at hand to be written? Not where it went out before the sink
- * refused more; what it takes of the budget counts nevertheless. */
-static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
-{
-    if (tcall_write_part_(out))
-        return true;
-    if (out->error)
-        tools->next = (size_t)-1; /* this was the last one */
-    else
-        tcall_strict_spend_(tools->tool, &tools->budget);
-    return false;
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -792,77 +744,115 @@ enum {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void
-tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              const tcall_chat_request *request,
+                                              const tcall_tool *tool,
+                                              tcall_strict_budget_ *budget,
+                                              const char *form)
 {
-    const tcall_tool *tool = tools->tool;
     bool strict;
     tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_description_(out, tool->description, request->variables);
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, &tools->budget);
+    strict = tcall_strict_write_(out, tool, budget);
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
-/* Writes the tools of a request. Returns false if there are none. */
+/* Writes the tools of a request. Returns false if there are none. One that went
+ * out before the sink refused more is not written again; what it takes of the
+ * budget counts nevertheless. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *form)
 {
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
+    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
+    bool any = false;
+    size_t i;
+    for (i = 0; i < request->tool_count; i++) {
+        const tcall_tool *tool = &request->tools[i];
+        if (!tcall_is_sent_(provider, request, i))
             continue;
-        tcall_write_tool_(out, &tools, form);
-        tcall_write_part_end_(out);
+        if (!any)
+            tcall_write_form_(out, form, NULL);
+        any = true;
+        if (tcall_write_part_(out)) {
+            tcall_write_tool_(out, request, tool, &budget, form);
+            tcall_write_part_end_(out);
+        } else if (out->error) {
+            break; /* this was the last one */
+        } else {
+            tcall_strict_spend_(tool, &budget);
+        }
     }
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return true;
+    if (any)
+        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
+    return any;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
     "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
-/* Writes the choice among the tools: a word, or the form that names the one
- * that must be called. */
-static void tcall_write_word_choice_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     const char *named)
-{
-    const unsigned quirks = provider->quirks;
-    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    if (request->choice == TCALL_CHOICE_ONE &&
-        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
-        tcall_write_named_(out, named, request->choice_name);
-    else
-        tcall_write_member_(out, "tool_choice",
-                            request->choice == TCALL_CHOICE_NONE ? "none"
-                                                                 : required);
-}
+/* How a format writes the choice among its tools: forms by tcall_choice, and
+ * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
+ * the tool that must be called. */
+enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
+#define TCALL_OPENAI_CHOICES_(named)                                   \
+    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
+    "\0\"tool_choice\":\"any\""
 
-/* Likewise, and says whether an answer may hold more than one call. */
+/* Writes the choice, as far as the server obeys, and whether an answer may hold
+ * more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
                                        const tcall_chat_request *request,
-                                       const char *named)
+                                       const char *forms)
 {
-    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
-    tcall_write_word_choice_(provider, out, request, named);
-    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
-        (request->no_parallel && can))
+    const unsigned quirks = provider->quirks;
+    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
+    unsigned choice = request->choice;
+    if (quirks & TCALL_QUIRK_NO_CHOICE ||
+        (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
+        choice = TCALL_CHOICE_AUTO;
+    if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
+        choice = TCALL_CHOICE_REQUIRED;
+    if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
+        choice = TCALL_CHOICE_ANY_;
+    if (*tcall_nth_(forms, choice))
+        tcall_write_named_(out, tcall_nth_(forms, choice),
+                           request->choice_name);
+    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
+
+/* ---- facts ---- */
+
+/* Makes the row of a provider, whose answers are in the format named. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
+                        prefix, version, is, reasoning, member, strict,      \
+                        quirks, turns)                                       \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
+        tcall_##name##_place_,                                               \
+        tcall_##name##_place_ + sizeof #name,                                \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
+        stream_path,                                                         \
+        header,                                                              \
+        prefix,                                                              \
+        {version, is},                                                       \
+        write,                                                               \
+        &tcall_##format##_answer_,                                           \
+        tcall_##format##_stops_,                                             \
+        tcall_##format##_types_,                                             \
+        reasoning,                                                           \
+        strict,                                                              \
+        quirks,                                                              \
+        member,                                                              \
+        turns};

@@ -68,11 +68,12 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a member of a provider's answers is (tcall_wire.field). A call is read
+/* What a member of a provider's answers is. A call is read
  * as an element that has some of id, name, arguments and index, whole or as a
  * piece of one that came before. */
 enum {
-    TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
+    TCALL_FIELD_NONE,    /* only its inside counts */
+    TCALL_FIELD_ELEMENT, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
     TCALL_FIELD_ID,             /* the first that is not empty counts */
@@ -115,32 +116,44 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. The last of an object's
- * table says so; in the order in which they mostly come they are found first.
- */
-typedef struct tcall_wire {
-    /* Those of the object that it is; of an array the one of its elements. */
-    const struct tcall_wire *members;
-    char name[21]; /* here, so that it goes with a format that nobody names */
-    uint8_t len;   /* of the name */
-    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
-    uint8_t flags; /* TCALL_WIRE_... */
-} tcall_wire;
-
-/* Flags of a tcall_wire. */
+/* What matters in the answers of a format, as a table: a list of rows
+ *
+ *     X(T, object, name, field, more, inside)
+ *
+ * one for each member that is read: the object it is a member of (a word of the
+ * table's own), its name, what it is (TCALL_FIELD_... without that prefix) and
+ * TCALL_ROW_... The rows of an object follow each other, in the order in which
+ * the members mostly come, and the last one says so. What is itself an object
+ * names the row that those of its inside begin with, object_name, else none.
+ * So an object may share the last rows of another. The answer comes first.
+ *
+ * In memory a row is five bytes, of which the last two are where the inside
+ * begins, and the name: it goes with a format that nobody names. */
 enum {
-    TCALL_WIRE_EACH = 1, /* members is of an array */
-    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
-                            white space */
-    TCALL_WIRE_LAST = 8, /* of its table */
-    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+    TCALL_ROW_LAST = 32,  /* of its object */
+    TCALL_ROW_TEXT = 64,  /* an object or array is read as its JSON text,
+                             without white space */
+    TCALL_ROW_ARRAY = 128 /* see TCALL_EACH */
 };
 
-/* clang-format off */
-/* Makes a tcall_wire: its name a text, members a table, or NULL. */
-#define TCALL_WIRE(name, field, flags, members) \
-    {members, name, sizeof name - 1, field, flags}
-/* clang-format on */
+/* The inside is that of an array's elements, which are this field. */
+#define TCALL_EACH(field) ((int)TCALL_ROW_ARRAY | TCALL_FIELD_##field)
+
+/* Makes the table `me` of such a list. */
+#define TCALL_ROWS(me, list)                              \
+    struct me##of_ {                                      \
+        uint8_t none[6];                                  \
+        list(TCALL_ROW_PLACE_, me##of_)                   \
+    };                                                    \
+    static const struct me##of_ me = {{0, 0, 0, 6, 0, 0}, \
+                                      list(TCALL_ROW_, me##of_)};
+#define TCALL_ROW_PLACE_(T, object, name, field, more, inside) \
+    uint8_t object##_##name[5];                                \
+    char object##_##name##_[sizeof #name];
+#define TCALL_ROW_(T, object, name, field, more, inside)                 \
+    {sizeof #name - 1, TCALL_FIELD_##field, more,                        \
+     offsetof(struct T, inside) & 255, offsetof(struct T, inside) >> 8}, \
+        #name,
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -234,7 +247,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_wire *answer; /* the members of an answer that matter */
+    const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
     const tcall_words *types; /* of elements and events: TCALL_MEANS_... */

@@ -1,5 +1,5 @@
 #pragma once
-#include "store.h"
+#include "shape.h"
 #include "syntax.h"
 
 /* ==========================================================================
@@ -30,23 +30,59 @@
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept, each in a byte of a decoder.
- * Further ones only matter to a double (kind number) where all of these agree
- * with the middle of two doubles: then it is refused as a misfit (room). No
- * such middle has more than 768, so with 768 none is. At least 20; where no
- * integer has 64 bits, 10. */
-#ifndef TOOLCALL_NUMBER_DIGITS
+/* Bytes of a number that are kept while it comes; a longer one is refused as a
+ * misfit (room). No double needs more than 768 digits, so with 1,024 none is
+ * refused that is read right elsewhere. */
+#ifndef TOOLCALL_NUMBER_BYTES
 #ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
+#define TOOLCALL_NUMBER_BYTES 24
 #elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#define TOOLCALL_NUMBER_BYTES 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_BYTES 40
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_BYTES < 20
+#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
 #endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
 
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
@@ -63,24 +99,44 @@ typedef struct tcall_misfit {
 #endif
 } tcall_misfit;
 
-/* An object or list with a shape that is open. */
-typedef struct tcall_level_ {
-    const void *what; /* the tcall_object, or the tcall_shape of a list */
-    char *base;       /* its struct */
-    uint16_t index;   /* member or item that is read */
-} tcall_level_;
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
 
-/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
-typedef struct tcall_numeral_ {
-    bool minus[2];  /* the signs of the number and its exponent */
-    bool point, e;  /* they came */
-    int16_t length; /* digits before the exponent, in all */
-    int16_t places;
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits from the first that is not 0 on */
-    int16_t last;  /* up to the last that is not 0 */
-    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_numeral_;
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+} tcall_words_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    /* Notes what is wrong with the value that so many levels lead to. */
+    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    tcall_words_ *words; /* of a name, or a word that is read */
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t after;    /* its index */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character */
+    bool late;     /* strings and null of a wrong type are noted at their end */
+    bool named;    /* a name is read */
+    bool nul;      /* the string has U+0000 */
+    size_t length; /* bytes of the string or number */
+    size_t followed; /* those that are not the first of a character */
+} tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -93,25 +149,20 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels;
-    uint8_t into;             /* what becomes of the value that is read */
-    uint16_t kept;            /* bytes of its text so far */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
-    const char *next; /* of an object: the name that most likely comes next, or
-                       * NULL: nobody knows */
+    tcall_fit_ fit;
     union {
-        tcall_text_into_ text;
-        tcall_words_ words;
-        tcall_numeral_ digits;
+        struct {
+            tcall_words_ words;
+#if TOOLCALL_MISFIT_TEXT
+            uint8_t kept; /* the first bytes of a name or word, for a misfit */
+            char text[TOOLCALL_MISFIT_TEXT];
+#endif
+        } name;
+        char number[TOOLCALL_NUMBER_BYTES];
     } now;
-    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
-    /* Given every accepted byte, in pieces, in their order, for whoever wants
-     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
     /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
      * read there and *out to where its offset counts from; so far they are the
      * hole's own. */
@@ -128,7 +179,7 @@ TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
 /* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
  * after a misfit, when reading goes on; or the error that ended it:
  * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and

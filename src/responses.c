@@ -10,68 +10,40 @@
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_wire tcall_responses_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The response of a stream's event is as the whole one; an item of it has no
+ * content that counts. The phase of a text goes back with it. */
+#define TCALL_RESPONSES_ROWS_(X, T)                                       \
+    X(T, answer, type, EVENT, 0, none)                                    \
+    X(T, answer, output_index, INDEX, 0, none)                            \
+    X(T, answer, delta, DELTA, 0, none)                                   \
+    X(T, answer, arguments, DELTA, 0, none)                               \
+    X(T, answer, item, ELEMENT, 0, item_type)                             \
+    X(T, answer, response, NONE, 0, answer_type)                          \
+    X(T, answer, status, STOP, 0, none)                                   \
+    X(T, answer, error, ERROR, 0, fault_message)                          \
+    X(T, answer, incomplete_details, NONE, 0, details_reason)             \
+    X(T, answer, output, WHOLE_ANSWER, TCALL_EACH(ELEMENT), item_content) \
+    X(T, answer, usage, NONE, 0, usage_input_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                               \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                   \
+    X(T, answer, code, ERROR_CODE, TCALL_ROW_LAST, none)                  \
+    X(T, item, content, NONE, TCALL_EACH(NONE), part_text)                \
+    X(T, item, type, TYPE, 0, none)                                       \
+    X(T, item, arguments, ALL_ARGUMENTS, 0, none)                         \
+    X(T, item, call_id, ID, 0, none)                                      \
+    X(T, item, name, NAME, 0, none)                                       \
+    X(T, item, input, ALL_ARGUMENTS, 0, none)                             \
+    X(T, item, phase, SIGNATURE, TCALL_ROW_LAST, none)                    \
+    X(T, part, text, TEXT, 0, none)                                       \
+    X(T, part, refusal, TEXT, TCALL_ROW_LAST, none)                       \
+    X(T, details, reason, STOP_REASON, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)       \
+    X(T, fault, message, MESSAGE, 0, none)                                \
+    X(T, fault, code, ERROR_CODE, 0, none)                                \
+    X(T, fault, type, ERROR_TYPE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
-                                                      0, 0, 0};
-
-/* The phase of a text goes back with it. */
-static const tcall_wire tcall_responses_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_whole_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_item_each_ = {
-    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
-
-static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_responses_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-/* The response of a stream's event is as the whole one. */
-static const tcall_wire tcall_responses_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
-               tcall_responses_item_),
-    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
-    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
-    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_responses_item_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_responses_answer_, TCALL_RESPONSES_ROWS_)
 
 /* The status of the answer, and the reason where it is incomplete. */
 #define TCALL_RESPONSES_STOPS_(X)             \
@@ -121,13 +93,15 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "%j", "%j", "", "")
+    "", "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+
+static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -135,16 +109,12 @@ static int tcall_responses_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_responses_forms_);
-    tcall_write_text(out, "]");
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
@@ -153,27 +123,11 @@ static int tcall_responses_write_(const tcall_provider *provider,
         !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_responses_name_[] = "responses";
-static const char tcall_responses_url_[] = "https://api.openai.com";
-static const char tcall_responses_path_[] = "/v1/responses";
-
-TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
-                                                    tcall_responses_url_,
-                                                    tcall_responses_path_,
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_answer_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED,
-                                                    NULL,
-                                                    0};
+TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+                "https://api.openai.com", "/v1/responses", NULL,
+                "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_ORDERED, 0)

@@ -630,7 +630,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->length - m->followed;
+        count = m->fit.length - m->fit.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
@@ -745,7 +745,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_store_types_(*p);
+            types |= tcall_types_from_(*p);
     return types;
 }
 

@@ -1,91 +1,39 @@
 #pragma once
 #include "say.h"
+#include "read.c"
 #include "machine.c"
 #include "compile.c"
-#include "shape_text.c"
 
 /* ==========================================================================
  * >>say
  *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
- * with whoever reads shapes alone.
+ * A sentence is a text in flash in which % and a letter stand for what differs
+ * from one fault to the next. Those in TCALL_MISFITS are said of shapes and of
+ * schemas, by the bare decoder, which has no text any more, too; what only
+ * schemas say is in a second table that only their reader names.
  */
 
-/* ---- misfits of shapes: where ---- */
+/* ---- numbers and lists ---- */
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
+                              int decimals)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
-/* A misfit that is said, and where it is: the value, and the object or list
- * around it. */
-typedef struct tcall_misplaced_ {
-    tcall_writer *out;          /* where it is said */
-    const tcall_misfit *misfit; /* NULL: it was found in checked text */
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-    tcall_limits_ limits;                                 /* of the value */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+/* Writes what stands between two of a list, before the last `left` of them. */
+static void tcall_say_or_(tcall_writer *writer, uint32_t left)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    if (left)
+        tcall_write_flash(writer, left > 1 ? TCALL_FLASH_TEXT_(", ")
+                                           : TCALL_FLASH_TEXT_(" or "));
 }
-
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(place->out, '/');
-            if (list)
-                tcall_put_number_(place->out, step, 0);
-            else
-                tcall_put_step_(place->out, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
-}
-
-/* ---- and in words ---- */
 
 /* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+static void tcall_say_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
@@ -96,251 +44,166 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
     }
 }
 
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(unsigned types)
+{
+    return types & TCALL_SHAPE_NUMBER ? types & ~(unsigned)TCALL_SHAPE_INTEGER
+                                      : types;
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_say_words_(tcall_writer *writer, const char *word,
+                             uint32_t count)
+{
+    for (; count; word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        tcall_say_or_(writer, --count);
+    }
+}
+
+/* ---- limits ---- */
+
+/* A limit of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
+
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
+
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_NONE_,
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
+
+static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+{
+    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
+    limit.number = number;
+    if (said)
+        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    return limit;
+}
+
+/* Returns the limits of a shape. */
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+{
+    static const uint8_t of[] TCALL_FLASH_ = {
+        /* by kind */
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
+        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
+    tcall_int low = shape->low, high = shape->high;
+    tcall_int least = INT32_MIN, most = INT32_MAX;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = TCALL_FETCH_8_(of + shape->kind);
+    if (!is.of)
+        return is;
+    if (is.of == TCALL_LIMITS_VALUE_)
+        is.digits = shape->digits;
+    else
+        least = 0;
+#ifndef TOOLCALL_NO_INT64
+    if (shape->kind == TCALL_KIND_INTEGER64 ||
+        shape->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, shape->more);
+        low = range->low;
+        high = range->high;
+        least = INT64_MIN;
+        most = INT64_MAX;
+    }
+#endif
+    is.low =
+        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
+    is.high = tcall_limit_of_(
+        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
+        shape->flags & TCALL_MEMBER_UNDER);
+    return is;
+}
+
+/* Returns whether a keyword is the upper one of two. */
+static bool tcall_is_upper_(unsigned keyword)
+{
+    return (keyword - (keyword < TCALL_ON_MIN_LENGTH_
+                           ? (unsigned)TCALL_ON_MINIMUM_
+                           : (unsigned)TCALL_ON_MIN_LENGTH_)) %
+           2;
+}
+
 /* Writes so many of what the limits are of: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 {
     static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
+        "\0\0\0\0 character\0 characters\0 element\0 elements\0"
         " property\0 properties\0";
     tcall_put_number_(writer, count, 0);
     tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
 }
 
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
+/* ---- a fault, and all that its sentence may name ---- */
+
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    tcall_part_ part; /* writes what a letter stands for */
+    const tcall_fault *is;
+    const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
+    const char *value;          /* in the text, or NULL */
+    const char *key;            /* of the member at the place, or NULL */
+    const tcall_shape *shape;   /* that is missed, or NULL: a node is */
+    tcall_limits_ limits;       /* what to send: in these, */
+    unsigned types;             /* of these */
+    tcall_limit_ passed;        /* the one that is passed */
+    uint8_t keyword;            /* TCALL_ON_... */
+    bool never;                 /* it misses a schema that is false */
+    bool remedy;                /* what to send is said, too */
+} tcall_said_fault_;
+
+/* Returns a fault with its value, where there is a text; without a remedy it is
+ * of what nobody can send anew. */
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
+    tcall_said_fault_ said;
+    memset(&said, 0, sizeof said);
+    said.out = writer;
+    said.is = is;
+    said.value = text ? text + is->at : NULL;
+    said.keyword = is->keyword;
+    said.remedy = remedy;
+    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    if (said.never) /* it is known by what brought it */
+        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                           ? is->row->on
+                           : (uint8_t)TCALL_ON_ALLOF_;
+    return said;
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
-    else
-        tcall_tell_types_(place->out, null_last
-                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
-                                          : types);
-    tcall_tell_range_(&place->limits, false);
-    if (null_last)
-        TCALL_SAY(place->out, " or null");
-}
-
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    if (place->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(place);
-        return;
-    }
-    TCALL_SAY(place->out, "at most ");
-    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(place->out, node->size - 1, 0);
-        TCALL_SAY(place->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_misplaced_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(place->out, "use ");
-    tcall_tell_list_(place->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(place->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_misplaced_ *place)
-{
-    if (place->came) {
-        place->show(place->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = place->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(place->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        place->out->quoted = 1;
-    tcall_write_bytes(place->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    place->out->quoted = quoted;
-    tcall_write_text(place->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_misplaced_ *place)
-{
-    const tcall_misfit *misfit = place->misfit;
-    if (place->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(place->out, "the string");
-    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(place->out, "the array");
-    else if (place->came)
-        place->show(place->out, place->came);
-    else if (misfit->exact)
-        tcall_put_number_(place->out, misfit->got, place->node->digits);
-    else
-        TCALL_SAY(place->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
-    tcall_limits_ *limits = &place->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(place); break;
-    case 'u':
-        tcall_write_parts_(place->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(place->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(place); break;
-    case 'r': tcall_tell_room_(place); break;
-    case 'k': tcall_tell_known_(place); break;
-    case 'w':
-        if (!tcall_tell_came_(place))
-            TCALL_SAY(place->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            place->out,
-            tcall_tell_came_(place)
-                ? TCALL_FLASH_TEXT_(" is not a property here")
-                : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(place->out, place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    place->node = node;
-    place->limits = tcall_limits_of_(node);
-    place->limits.out = place->out;
-    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
-                       tcall_tell_part_, place);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    memset(&place, 0, sizeof place);
-    place.out = writer;
-    place.misfit = misfit;
-    place.node = &tcall_root_;
-    place.object = shape;
-    tcall_say_place_(&place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(&place, misfit->code);
-    return writer->error;
+    tcall_write_parts_(said->out, flash, said->part, said);
 }
 
 /* ---- texts ---- */
@@ -350,32 +213,32 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * are never cut. */
+ * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes a string, of steps and what is whole only the content. It may have
- * been decoded where it lies. */
+/* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
-    const char *at = string + 1, *end = NULL;
-    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
     tcall_write_text(writer, quotes ? "\"" : "");
-    if (*string != '"')
-        end = at + tcall_text_inner_(string).len;
-    while ((end ? at < end : *at != '"') && !cut) {
-        const char *from = at, *escape = NULL;
-        bool plain = end && *at == '\\'; /* no escape any more */
+    while (at < end) {
+        const char *from = at, *other = NULL;
         char bytes[4] = "\\";
-        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
-        at += plain;
-        sent += len;
-        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
-                                     : quotes && writer->len >= room;
+        size_t len = 1;
+        if (plain && *at == '\\') /* no escape any more */
+            at++;
+        else
+            len = tcall_text_character_(&at, bytes);
         if (how == TCALL_SAY_STEP_ && len == 1)
-            escape = tcall_pointer_escape_(*bytes);
-        if (cut || escape)
-            tcall_write_text(writer, cut ? "..." : escape);
+            other = tcall_pointer_escape_(*bytes);
+        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
+            other = "...";
+            end = at;
+        }
+        if (other)
+            tcall_write_text(writer, other);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
             tcall_write_bytes(writer, from, (size_t)(at - from));
         else
@@ -413,26 +276,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
         tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
 }
 
-/* Writes a number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+/* ---- places: JSON Pointers ---- */
+
+/* Writes a name in flash as a step. */
+static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
+    char c;
+    tcall_write_char_(writer, '/');
+    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
+        const char *escape = tcall_pointer_escape_(c);
+        if (escape)
+            tcall_write_text(writer, escape);
+        else if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
 }
 
-/* Returns what the counts of a value are of. */
-static uint8_t tcall_counts_of_(const char *value)
+/* Writes the index of an item as a step. */
+static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 {
-    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
-           : *value == '['              ? TCALL_LIMITS_ITEMS_
-                                        : TCALL_LIMITS_PROPERTIES_;
+    tcall_write_char_(writer, '/');
+    tcall_put_number_(writer, (tcall_int)index, 0);
 }
 
-/* ---- places ---- */
-
-/* Writes the JSON Pointer of the value, or of the member whose name begins, at
- * a place in JSON text, which is read once and not behind the place. Returns
- * the quote of the last name, or NULL where the last step is an index. */
+/* Writes the pointer of the value, or of the member whose name begins, at a
+ * place in JSON text, which is read once and not behind the place. Returns the
+ * quote of the last name, or NULL where the last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
@@ -451,27 +322,340 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
             *++step = *p == '{';
     }
-    if (*step == 1) {
-        if (tcall_text_is_string_(place))
-            *step = 1 + 2 * (uint32_t)(place - text);
-        else
-            step--;
-    }
+    if (*step == 1 && tcall_text_is_string_(place))
+        *step = 1 + 2 * (uint32_t)(place - text);
+    else if (*step == 1)
+        step--;
     for (at = steps + 1; at <= step; at++) {
+        if (!(*at & 1)) {
+            tcall_say_index_(writer, *at / 2);
+            continue;
+        }
         tcall_write_text(writer, "/");
-        if (*at & 1)
-            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
-        else
-            tcall_say_count_(writer, *at / 2);
+        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
     }
     return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* ---- what is wrong, and what to send instead ---- */
+/* Returns whether a fault of a shape is of its object, not of a value. */
+static bool tcall_is_of_names_(const tcall_fault *is)
+{
+    return is->keyword == TCALL_ON_OTHERS_ ||
+           is->keyword == TCALL_ON_REQUIRED_ ||
+           is->keyword == TCALL_ON_DUPLICATE_;
+}
+
+/* Walks the way of a misfit from an object to its place, writing the steps from
+ * `from` on, and makes it a fault. What is absent or unknown has no place of
+ * its own: that is the object. */
+static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                  const tcall_misfit *misfit,
+                                  const tcall_object *from, uint8_t first)
+{
+    const tcall_shape *at = &tcall_root_;
+    tcall_fault fault;
+    uint8_t i;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
+    for (i = first; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, from);
+        TCALL_FETCH_(tcall_shape, shape, at);
+        bool list = shape->kind == TCALL_KIND_LIST;
+        fault.count = step;
+        if (!list &&
+            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
+            break;
+        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+            break;
+        at = list ? (const tcall_shape *)shape->more : object->members + step;
+        if (list)
+            tcall_say_index_(writer, step);
+        else
+            tcall_say_step_(writer, tcall_word_at_(object->names, step));
+        if (TCALL_FETCH_8_(&at->kind) == TCALL_KIND_OBJECT)
+            from = TCALL_FETCH_POINTER_(const tcall_object *, &at->more);
+    }
+    fault.shape = tcall_is_of_names_(&fault) ? (const void *)from : at;
+    return fault;
+}
+
+/* ---- what a letter stands for ---- */
+
+/* Writes what came, if it is known: a value, or the beginning of a name or
+ * word. */
+static bool tcall_say_came_(const tcall_said_fault_ *said)
+{
+    const tcall_misfit *misfit = said->misfit;
+    if (said->value)
+        tcall_say_sent_(said->out, said->value);
+    else if (misfit->exact)
+        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+#if TOOLCALL_MISFIT_TEXT
+    else if (misfit->text_len) {
+        size_t len = misfit->text_len;
+        bool cut = len == TOOLCALL_MISFIT_TEXT;
+        uint8_t quoted = said->out->quoted;
+        tcall_write_char_(said->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            said->out->quoted = 1;
+        tcall_write_bytes(said->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
+    }
+#endif
+    else
+        return false;
+    return true;
+}
+
+/* Writes which type came. */
+static void tcall_say_type_(const tcall_said_fault_ *said)
+{
+    tcall_type type =
+        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (type == TCALL_MISSING)
+        TCALL_SAY(said->out, "of another type");
+    else if (type < TCALL_BOOL || type > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, type == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << type);
+}
+
+/* Writes a limit; bare: as a mere number. */
+static void tcall_say_limit_(const tcall_said_fault_ *said,
+                             const tcall_limit_ *limit, bool bare)
+{
+    if (limit->text.len)
+        tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
+    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else
+        tcall_put_number_(said->out, limit->number, said->limits.digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    const tcall_limits_ *is = &said->limits;
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
+        range = 9;
+    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
+{
+    const tcall_shape *shape = said->shape;
+    bool word = shape && shape->kind == TCALL_KIND_CHOICE;
+    bool null_last = said->types & TCALL_SHAPE_NULL &&
+                     (word || said->limits.low.how || said->limits.high.how);
+    unsigned types =
+        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    if (word)
+        tcall_say_words_(said->out, (const char *)shape->more,
+                         (uint32_t)shape->high + 1);
+    else
+        tcall_say_types_(said->out, types);
+    tcall_say_range_(said, !types);
+    if (null_last)
+        TCALL_SAY(said->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_say_room_(tcall_said_fault_ *said)
+{
+    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_say_wanted_(said);
+        return;
+    }
+    TCALL_SAY(said->out, "at most ");
+    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(said->out, said->shape->size - 1, 0);
+        TCALL_SAY(said->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_say_known_(const tcall_said_fault_ *said)
+{
+    TCALL_FETCH_(tcall_object, object, said->is->shape);
+    if (!object->count)
+        return;
+    TCALL_SAY(said->out, "use ");
+    tcall_say_words_(said->out, object->names, object->count);
+    TCALL_SAY(said->out, " or ");
+}
+
+/* Returns whether is->count says how many of what is limited there are. */
+static bool tcall_is_counted_(const tcall_said_fault_ *said)
+{
+    return said->value &&
+           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
+            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+}
+
+/* Writes which limit was passed. */
+static void tcall_say_passed_(tcall_said_fault_ *said)
+{
+    static const char ways[] TCALL_FLASH_ =
+        "under the minimum %p\0over the maximum %p\0"
+        "not greater than %p\0not less than %p\0";
+    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
+    way += tcall_is_upper_(said->keyword);
+    tcall_say_text_(said, tcall_word_at_(ways, way));
+}
+
+/* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
+TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+{
+    static const char things[] TCALL_FLASH_ =
+        "this\0this number\0the string\0the array\0";
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    uint8_t of_what = said->limits.of;
+    bool counted = tcall_is_counted_(said);
+    if (letter == 'v' && !tcall_say_came_(said)) {
+        tcall_write_flash(
+            out, tcall_word_at_(things,
+                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+    } else if (letter == 'n' && counted) {
+        TCALL_SAY(out, "has ");
+        tcall_say_count_(out, is->count, of_what);
+        tcall_write_char_(out, ',');
+    } else if (letter == 'n') {
+        TCALL_SAY(out, "is");
+    } else if (letter == 'x' && tcall_say_came_(said)) {
+        TCALL_SAY(out, " is not a property here");
+    } else if (letter == 'x') {
+        TCALL_SAY(out, "a property is not known here");
+    } else if (letter == 'm') {
+        tcall_say_words_(
+            out,
+            tcall_word_at_(
+                TCALL_FETCH_POINTER_(const char *,
+                                     &((const tcall_object *)is->shape)->names),
+                is->count),
+            1);
+    } else if (letter == 't') {
+        tcall_say_type_(said);
+    } else if (letter == 'u') {
+        tcall_say_passed_(said);
+    } else if (letter == 's') {
+        tcall_say_wanted_(said);
+    } else if (letter == 'r') {
+        tcall_say_room_(said);
+    } else if (letter == 'k') {
+        tcall_say_known_(said);
+    } else if (letter == 'p') {
+        tcall_say_limit_(said, &said->passed, counted);
+    } else if (letter == 'h') {
+        tcall_say_limit_(said, &said->limits.high, false);
+    } else if (letter != 'v') {
+        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+    }
+}
+
+/* ---- sentences of shapes ---- */
+
+/* Says the sentence at an index, from 1; one that is empty is as before. */
+static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
+                                int index)
+{
+    const char *text;
+    do
+        text = tcall_word_at_(sentences, 2 * --index);
+    while (index && !TCALL_BYTE_(text));
+    tcall_say_text_(said, text);
+    if (said->remedy)
+        tcall_say_text_(said, tcall_word_next_(text));
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+#else
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_say_sentence_(said, sentences, code);
+#endif
+}
+
+/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
+static int tcall_misfit_of_(unsigned keyword)
+{
+    int code = (int)sizeof tcall_misfit_keys_ - 1;
+    while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
+        code--;
+    return code;
+}
+
+/* Says a fault of a shape. */
+static void tcall_say_shape_(tcall_said_fault_ *said)
+{
+    const tcall_fault *is = said->is;
+    TCALL_FETCH_(tcall_shape, shape,
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
+    said->part = tcall_say_part_;
+    said->shape = shape;
+    said->types = tcall_types_of_(shape->types);
+    said->limits = tcall_limits_of_(shape);
+    said->passed =
+        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+}
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    size_t before = writer->len;
+    tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
+    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    said.misfit = misfit;
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_say_shape_(&said);
+    return writer->error;
+}
+
+/* ---- sentences of schemas ---- */
 
 /* X(keyword, what is wrong, what to do about it): in the order of the keywords;
- * what is empty is as before. Those of members and items are for a schema that
- * is false, the first one for any other that is. */
+ * what is empty is as before, or in TCALL_MISFITS. Those of members and items
+ * are for a schema that is false, the first one for any other that is. %o is
+ * the rule, %a the name, %e how many, %y match it, %f alternatives fit, %w the
+ * value that came twice, %q the pattern, %d the name that needs another. */
 #define TCALL_SENTENCES_(X)                                                    \
     X(ALLOF, "no value is allowed here", "; leave it out")                     \
     X(REF, "", "")                                                             \
@@ -481,95 +665,53 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(IF, "", "")                                                              \
     X(THEN, "", "")                                                            \
     X(ELSE, "", "")                                                            \
-    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(CONTAINS, "%e of the array %y", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
-    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PROPERTIES, "%a is not allowed", "; leave it out")                       \
     X(PATTERNS, "", "")                                                        \
-    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(OTHERS, "", "")                                                          \
     X(PREFIX, "this element is one too many", "; leave it out")                \
     X(ITEMS, "", "")                                                           \
     X(NAMES, "%v is not allowed", "; leave it out")                            \
-    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(ENUM, "", "")                                                            \
     X(CONST, "%v is not the only value that is allowed", "; send %o")          \
-    X(PATTERN, "%v does not match the pattern %x",                             \
+    X(PATTERN, "%v does not match the pattern %q",                             \
       "; send a string that does")                                             \
-    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MINIMUM, "", "")                                                         \
     X(MAXIMUM, "", "")                                                         \
-    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
-    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(ABOVE, "", "")                                                           \
+    X(BELOW, "", "")                                                           \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
+    X(MIN_LENGTH, "", "")                                                      \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
     X(MIN_PROPERTIES, "", "")                                                  \
     X(MAX_PROPERTIES, "", "")                                                  \
-    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
-    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(MIN_CONTAINS, "%e of the array %y", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%e of the array %y", "; send at most %o of them")         \
     X(UNIQUE, "%w is in the array twice", "; send each value once")            \
-    X(REQUIRED, "the property %o is missing", "; add it")                      \
-    X(NEEDED, "the property %o is missing, which %p needs",                    \
-      "; add it or leave out %p")                                              \
-    X(TYPE, "%v is %t", "; send %T")
-
-/* Returns what is wrong where a keyword is missed; half 1: what to do. */
-static const char *tcall_sentence_(unsigned keyword, int half)
-{
-    static const char texts[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-    const char *text;
-    do {
-        keyword--;
-        text = tcall_word_at_(texts, 2 * (int)keyword + half);
-    } while (keyword && !TCALL_BYTE_(text));
-    return text;
-}
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *value;
-    const char *key; /* of the member at the place, or NULL */
-    bool never;      /* it misses a schema that is false */
-    uint8_t keyword; /* of that the one that brought it, or ALLOF */
-} tcall_said_fault_;
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    tcall_said_fault_ fault = {writer, is,    text + is->at,
-                               NULL,   never, is->keyword};
-    if (never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : (uint8_t)TCALL_ON_ALLOF_;
-    return fault;
-}
+    X(REQUIRED, "", "")                                                        \
+    X(NEEDED, "the property %m is missing, which %d needs",                    \
+      "; add it or leave out %d")
 
 /* Returns the word of the schema that a person would look for. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
-    unsigned on = fault->keyword;
-    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
-    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+    unsigned on = said->keyword;
+    const tcall_row *row = said->is->row;
+    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
         on != TCALL_ON_NAMES_)
         return "false";
-    if (old)
+    if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
     return tcall_keyword_words_[on];
 }
 
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         int keyword)
+/* Returns the next word of an enum, or name of a property, or NULL. */
+static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -578,80 +720,33 @@ static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    const char *p =
+    const char *next =
         words ? tcall_text_first_(row->of.text) : row->of.members->name;
-    const char *next;
-    for (; p; p = next) {
-        tcall_say_spelled_(writer, p);
-        next = tcall_text_after_(
-            tcall_text_skip_(words ? p : tcall_text_value_(p)));
-        if (!next)
-            break;
-        tcall_write_text(writer,
-                         !words || tcall_text_after_(tcall_text_skip_(next))
-                             ? ", "
-                             : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
+    while (next) {
+        tcall_say_spelled_(writer, next);
+        next = tcall_say_next_(next, words);
+        if (next && writer->len > room) {
+            tcall_write_text(writer, ", ...");
             break;
         }
+        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
     }
 }
 
-/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
- * two the one that excludes its number. */
-static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
-{
-    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    bool counts = low >= TCALL_ON_MIN_LENGTH_;
-    const tcall_row *row =
-        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
-    bool beyond = row && !counts;
-    tcall_limit_ limit;
-    memset(&limit, 0, sizeof limit);
-    if (!counts && !row)
-        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
-    if (!row)
-        return limit;
-    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    if (counts)
-        limit.number = (tcall_int)row->of.number;
-    else
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
-/* Writes which numbers to send, or how many of what a value has. */
-static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
-{
-    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
-    tcall_limits_ is;
-    is.out = fault->out;
-    is.digits = 0;
-    is.of =
-        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
-    is.low = tcall_fault_limit_(fault, 0);
-    is.high = tcall_fault_limit_(fault, 1);
-    if (!counts)
-        tcall_write_text(fault->out, number ? "a number" : "an integer");
-    tcall_tell_range_(&is, counts);
-}
-
-/* Writes what a row says, as its schema spells it. */
+/* Writes a row's value as its schema spells it. */
 static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
 {
     const char *text = row->of.text;
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
-        tcall_say_count_(writer, row->of.number);
+        tcall_put_number_(writer, (tcall_int)row->of.number, 0);
         return;
     }
     if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
         text = row->of.members->name;
         if (*text == '"')
             text = tcall_text_value_(text);
-        if (row->on <= TCALL_ON_ONEOF_)
-            while (*text != '[')
-                text--;
+        while (row->on <= TCALL_ON_ONEOF_ && *text != '[')
+            text--;
     }
     tcall_say_spelled_(writer, text);
 }
@@ -671,213 +766,160 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
     const char *key = tcall_text_first_(row->of.text), *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > name)
-            return key;
-    }
+    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
+        key = tcall_text_after_(end);
+    return key;
 }
 
-/* Returns what a value is. */
-static const char *tcall_fault_type_(const char *value)
+/* Writes what a letter of a schema's sentence stands for. */
+static void tcall_say_row_part_(void *of, char letter)
 {
-    switch (tcall_text_type_(value)) {
-    case TCALL_BOOL: return "a boolean";
-    case TCALL_NUMBER: return "a number";
-    case TCALL_STRING: return "a string";
-    default: return "not allowed here";
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* Writes what stands in a sentence for %o: the rule, or the missing name. */
-static void tcall_say_own_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = fault->is->row;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_spelled_(fault->out,
-                           tcall_fault_item_(row->of.text, fault->is->count));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
-    else
-        tcall_say_rule_(fault->out, row);
-}
-
-/* Writes what to do about a name that is no property: whether there are others.
- */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_list_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Returns how a limit is said that was passed. */
-static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
-{
-    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-    return most ? "over the maximum" : "under the minimum";
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    const tcall_row *row = is->row;
-    unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_sent_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(
-            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
-        break;
-    case 'n':
-        tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_counts_of_(fault->value));
-        break;
-    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
-    case 'o': tcall_say_own_(fault); break;
-    case 'r': tcall_say_range_(fault, number); break;
-    case 'e': tcall_say_list_(writer, row); break;
-    case 'x':
-        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
-        break;
-    case 'w':
-        if (is->count == UINT16_MAX) /* or more */
-            tcall_write_text(writer, "a value");
-        else
-            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
-        break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
-        break;
-    case 'f':
-        tcall_write_text(writer,
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    const tcall_row *row = is->row, *other;
+    bool ours = said->key == said->value;
+    const char *name = said->key ? said->key : said->value;
+    if (letter == 'v' && ours)
+        tcall_write_text(out, "the property name ");
+    if (letter == 'o')
+        tcall_say_rule_(out, row);
+    else if (letter == 'a')
+        tcall_say_sent_(out, name);
+    else if (letter == 'e')
+        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+    else if (letter == 'f')
+        tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p':
-        tcall_say_spelled_(writer,
+    else if (letter == 'q')
+        tcall_say_string_(out, row->of.match->text, TCALL_SAY_WHOLE_);
+    else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
+        tcall_write_text(out, "a value");
+    else if (letter == 'w')
+        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+    else if (letter == 'd')
+        tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
-        break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
+    else if (letter == 'm')
+        tcall_say_spelled_(out,
+                           said->keyword == TCALL_ON_NEEDED_
+                               ? row->of.text + is->count
+                               : tcall_fault_item_(row->of.text, is->count));
+    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
+        tcall_say_list_(out, row);
+    else if (letter == 'y') {
+        tcall_write_text(out, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
+    } else if (letter == 'k') {
+        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
+        if (other && other->count) {
+            tcall_write_text(out, "use one of ");
+            tcall_say_list_(out, other);
+            tcall_write_text(out, " or ");
+        }
+    } else
+        tcall_say_part_(of, letter);
 }
 
-/* Says a fault of a shape in the words for the misfit that it is. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const tcall_fault *is = fault->is;
-    tcall_misplaced_ place;
-    int code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&place, 0, sizeof place);
-    place.out = fault->out;
-    place.node = (const tcall_shape *)is->shape;
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
-    if (fault->keyword == TCALL_ON_OTHERS_ ||
-        fault->keyword == TCALL_ON_REQUIRED_ ||
-        fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_machine_object_;
-        place.object = (const tcall_object *)is->shape;
-    }
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &place.object->names),
-            is->count);
-    tcall_tell_misfit_(&place, code);
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns the limit that a row says. */
+static tcall_limit_ tcall_limit_by_(const tcall_row *row)
+{
+    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
+    tcall_limit_ limit = tcall_limit_of_(
+        counts ? (tcall_int)row->of.number : 0, true,
+        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
+    if (!counts)
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
+}
+
+/* Says a misfit of a schema. */
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const tcall_node *node = said->is->node;
+    const tcall_row *row = node->rows;
+    unsigned keyword = said->keyword;
+    int code;
+    said->part = tcall_say_row_part_;
+    said->limits.of = tcall_limits_by_(keyword);
+    said->types = said->limits.of > TCALL_LIMITS_VALUE_
+                      ? 0 /* counts are said alone */
+                      : tcall_types_of_(node->types);
+    if (said->limits.of == TCALL_LIMITS_VALUE_)
+        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    if (said->limits.of)
+        said->passed = tcall_limit_by_(said->is->row);
+    for (; said->limits.of && row; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->limits.of)
+            *(tcall_is_upper_(row->on) ? &said->limits.high
+                                       : &said->limits.low) =
+                tcall_limit_by_(row); /* of two the one that excludes its own */
+    if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
+        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        keyword -= 2; /* is said like the one before */
+    code = tcall_misfit_of_(keyword);
+    if (code)
+        tcall_say_misfit_(said, code);
+    else
+        tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
 /* ---- whole faults ---- */
 
 /* What says the fault of a node; NULL where there are but shapes. */
-typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-/* Says what is wrong, and to a model what to send instead. */
-TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
+static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
-    int half;
-    for (half = 0; half <= (int)remedy; half++)
-        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
-}
-
-static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
-                                bool remedy)
-{
-    if (!fault->is->node)
-        tcall_say_shape_(fault);
+    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
+    if (!said->is->node)
+        tcall_say_shape_(said);
     else if (say)
-        say(fault, remedy);
+        say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
- * ..." Without a remedy it is of what nobody can send anew. */
+ * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, say, remedy);
-}
-
-/* Writes "path", with the member that a coercion left out, or NULL. Returns the
- * last name. */
-static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at,
-                                     const tcall_coercion *coercion)
-{
-    const char *key;
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    key = tcall_say_pointer_(writer, text, text + at);
-    if (coercion && coercion->name)
-        tcall_write_text(writer, "/");
-    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    else if (coercion && coercion->name)
-        tcall_put_step_(writer, coercion->name);
-    tcall_write_unquote(writer);
-    return key;
+    tcall_say_it_(&said, say);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    said.key = tcall_say_pointer_(writer, text, said.value);
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_string(writer, tcall_fault_word_(&said));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, say, true);
+    tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -890,26 +932,37 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* Writes what a value was, a string of the text that it is, and what it is. */
+/* Writes where a value was, what it was, a string of the text that it is, and
+ * what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    tcall_say_pointer_(writer, text, value);
+    if (coercion->how == TCALL_COERCED_LEFT_) {
+        tcall_say_step_(writer, coercion->name);
+    } else if (coercion->name) {
+        tcall_write_text(writer, "/");
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    }
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-    } else {
-        tcall_write_quote(writer);
-        if (coercion->how == TCALL_COERCED_WORD_)
-            tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
-        tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_close(writer, '}');
+        return;
     }
+    tcall_write_quote(writer);
+    if (coercion->how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_spelled_(writer, value);
+    tcall_write_unquote(writer);
+    tcall_write_key(writer, "to");
+    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 

@@ -4,6 +4,7 @@
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
+#include "shape_text.c"
 #include "block.c"
 #include "tools.c"
 
@@ -12,13 +13,6 @@
  */
 
 /* ---- at the start ---- */
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */

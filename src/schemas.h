@@ -10,20 +10,26 @@
  * whose tools have shapes carries none of it.
  */
 
-struct tcall_judged_;
 struct tcall_said_fault_;
+
+/* Private: a schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Private: what is asked of a text. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };

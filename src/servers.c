@@ -1,7 +1,11 @@
 #pragma once
 #include "servers.h"
 #include "openai.c"
+#include "anthropic.c"
+#include "ollama.c"
 #include "responses.c"
+#include "gemini.c"
+#include "interactions.c"
 
 /* ==========================================================================
  * >>servers
@@ -13,21 +17,11 @@
  * detail may come in pieces, objects of one type and index; it has to go back
  * whole, because its signature is of the whole. */
 
-/* The members of a piece that are put together. */
-static const struct {
-    const char *key;
-    bool joined; /* one text; of others the last piece's counts */
-} tcall_detail_members_[] = {{"text", true},
-                             {"summary", true},
-                             {"signature", false},
-                             {"id", false},
-                             {"format", false}};
-
-typedef struct tcall_detail_ {
-    const char *first; /* its first piece */
-    const char *next;  /* the piece after its last one, or NULL */
-    const char *end;   /* of the text */
-} tcall_detail_;
+/* The members of a piece that are put together: of the first ones all texts,
+ * joined; of others that of the last piece, where a signature is. */
+static const char *const tcall_detail_members_[] = {
+    "text", "summary", "signature", "id", "format"};
+enum { TCALL_DETAIL_JOINED_ = 2 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -46,94 +40,64 @@ static bool tcall_same_member_(const char *a, const char *b, const char *key)
            tcall_str_eq(tcall_text_verbatim_(a), tcall_text_verbatim_(b));
 }
 
-/* Finds the pieces of the detail that begins here. Data stands for itself. */
-static tcall_detail_ tcall_detail_of_(const char *first, const char *end)
+/* Returns the piece after the last one of the detail that begins here, or NULL.
+ * Data stands for itself. */
+static const char *tcall_detail_end_(const char *first, const char *end)
 {
-    tcall_detail_ detail;
     const char *piece = first;
     do
         piece = tcall_next_piece_(tcall_text_skip_(piece), end);
     while (piece && tcall_same_member_(first, piece, "type") &&
            tcall_same_member_(first, piece, "index") &&
            !tcall_text_get_(piece, "data"));
-    detail.first = first;
-    detail.next = piece;
-    detail.end = end;
-    return detail;
+    return piece;
 }
 
-/* Gives the next text that a piece has under this key, NULL at the end. */
-static const char *tcall_detail_text_(const tcall_detail_ *detail,
-                                      const char **piece, const char *key)
+/* Writes one of the members that are put together, if a piece from the first to
+ * the next detail has it. Texts are joined as they are, escapes and all: each
+ * begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const char *first,
+                                const char *next, const char *end, size_t row)
 {
     const char *text = NULL;
-    while (*piece && *piece != detail->next && !text) {
-        text = tcall_text_get_(*piece, key);
-        if (text && *text != '"')
-            text = NULL;
-        *piece = tcall_next_piece_(tcall_text_skip_(*piece), detail->end);
+    for (; first != next;
+         first = tcall_next_piece_(tcall_text_skip_(first), end)) {
+        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        if (!more || *more != '"')
+            continue;
+        if (!text)
+            tcall_write_key(out, tcall_detail_members_[row]);
+        if (!text && row < TCALL_DETAIL_JOINED_)
+            tcall_write_char_(out, '"');
+        text = more;
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
+                              tcall_text_inner_(text).len);
     }
-    return text;
-}
-
-/* Writes the texts of all pieces as one. They are joined as they are, escapes
- * and all: each begins and ends at whole characters. */
-static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
-                                const char *key)
-{
-    const char *piece = detail->first;
-    const char *text = tcall_detail_text_(detail, &piece, key);
-    if (!text)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_char_(out, '"');
-    for (; text; text = tcall_detail_text_(detail, &piece, key)) {
-        tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(out, inner.ptr, inner.len);
-    }
-    tcall_write_char_(out, '"');
-}
-
-/* Writes the text that came last: a signature is in the last piece. */
-static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
-                              const char *key)
-{
-    const char *piece = detail->first, *text, *last = NULL;
-    while ((text = tcall_detail_text_(detail, &piece, key)) != NULL)
-        last = text;
-    if (!last)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(last));
-}
-
-/* Is the key, quotes included, one of those that are put together? */
-static bool tcall_is_detail_member_(const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_text_is_(key, tcall_detail_members_[i].key))
-            return true;
-    return false;
+    if (text && row < TCALL_DETAIL_JOINED_)
+        tcall_write_char_(out, '"');
+    else if (text)
+        tcall_write_verbatim(out, tcall_text_verbatim_(text));
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const char *first,
+                                const char *next, const char *end)
 {
-    const char *key = tcall_text_next_(detail->first + 1), *end;
-    size_t i;
+    const char *key = tcall_text_next_(first + 1), *after;
+    size_t row;
     tcall_write_open(out, '{');
-    for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
+    for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
+        after = tcall_text_skip_(tcall_text_value_(key));
+        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+            if (tcall_text_is_(key, tcall_detail_members_[row]))
+                break;
+        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
-        else
-            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+        tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
 
@@ -141,54 +105,47 @@ static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
-    const char *piece = tcall_next_piece_(pieces.ptr, end);
+    const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
     tcall_write_form_(out, "\"reasoning_details\":[", NULL);
-    while (piece) {
-        tcall_detail_ detail = tcall_detail_of_(piece, end);
-        if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
+    for (; piece; piece = next) {
+        next = tcall_detail_end_(piece, end);
+        if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
             tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(out, &detail);
-        piece = detail.next;
+            tcall_write_detail_(out, piece, next, end);
     }
     tcall_write_text(out, "]");
 }
 
-static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
+/* ---- all of them ---- */
 
-static int tcall_server_write_(const tcall_provider *provider,
+/* Writes the body for a server that speaks OpenAI's format. */
+static int tcall_openai_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
+    return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-/* A row of one of the tables: the function that writes its requests, and the
- * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
-                      reasoning, member, strict, quirks, turns)           \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
-        tcall_##name##_place_,                                            \
-        tcall_##name##_place_ + sizeof #name,                             \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                \
-        NULL,                                                             \
-        header,                                                           \
-        prefix,                                                           \
-        {NULL, NULL},                                                     \
-        write,                                                            \
-        &tcall_##format##_answer_,                                        \
-        tcall_##format##_stops_,                                          \
-        tcall_##format##_types_,                                          \
-        reasoning,                                                        \
-        strict,                                                           \
-        quirks,                                                           \
-        member,                                                           \
-        turns};
-#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
+                    header, prefix, NULL, NULL, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#define TCALL_X_(...) \
-    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
+
+const tcall_provider *tcall_provider_named(const char *name)
+{
+#define TCALL_X_(name, ...) &tcall_##name,
+    static const tcall_provider *const all[] = {&tcall_openai,
+                                                &tcall_responses,
+                                                &tcall_anthropic,
+                                                &tcall_ollama,
+                                                &tcall_gemini,
+                                                &tcall_interactions,
+                                                TCALL_SERVERS(TCALL_X_) NULL};
 #undef TCALL_X_
+    const tcall_provider *const *provider = all;
+    while (*provider && strcmp((*provider)->name, name) != 0)
+        provider++;
+    return *provider;
+}

@@ -1,8 +1,6 @@
 #pragma once
 #include "shape_text.h"
-#include "write.c"
-#include "text.c"
-#include "read.c"
+#include "say.c"
 
 /* ==========================================================================
  * >>shape_text
@@ -35,15 +33,6 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 {
     tcall_put_string_(writer, key);
     tcall_write_char_(writer, ':');
-}
-
-/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_int value,
-                              int decimals)
-{
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    tcall_write_decimal_(writer, value, decimals);
 }
 
 /* Writes it as a value of a node. */
@@ -214,80 +203,11 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 
 /* ---- nodes ---- */
 
-/* One of the two limits of a value that its schema says. */
-typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
-    tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
-} tcall_limit_;
-
-enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
-
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_writer *out; /* where they are said */
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
-enum {
-    TCALL_LIMITS_VALUE_,
-    TCALL_LIMITS_LENGTH_,
-    TCALL_LIMITS_ITEMS_,
-    TCALL_LIMITS_PROPERTIES_
-};
-
 /* Returns whether the kind says its types itself; else the node lists them. */
 static bool tcall_kind_is_one_type_(const tcall_shape *node)
 {
     return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
            node->kind != TCALL_KIND_HOLE;
-}
-
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
-{
-    bool value = node->kind < TCALL_KIND_TEXT, low, high;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = value                           ? TCALL_LIMITS_VALUE_
-            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
-                                            : TCALL_LIMITS_LENGTH_;
-    is.digits = value ? node->digits : 0;
-    is.low.number = node->low;
-    is.high.number = node->high;
-    low = node->low > (value ? INT32_MIN : 0);
-    high =
-        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        is.low.number = range->low;
-        is.high.number = range->high;
-        low = range->low > INT64_MIN;
-        high = range->high < INT64_MAX;
-    }
-#endif
-    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
-        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
-        return is;
-    if (low)
-        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
-                                                     : TCALL_LIMIT_WITHIN_;
-    if (high)
-        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
-                                                       : TCALL_LIMIT_WITHIN_;
-    return is;
-}
-
-/* Returns the types without those that others include: every integer is a
- * number. */
-static unsigned tcall_types_of_(const tcall_shape *node)
-{
-    unsigned types = node->types;
-    if (types & TCALL_SHAPE_NUMBER)
-        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
-    return types;
 }
 
 /* ---- values of a struct ---- */
@@ -432,7 +352,7 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
     static const char keys[] TCALL_FLASH_ =
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of - 1;
     /* Anthropic takes an array of at least one */
     bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
                limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
@@ -466,7 +386,7 @@ TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
     tcall_limits_ limits = tcall_limits_of_(node);
     bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
     bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node);
+    unsigned types = tcall_types_of_(node->types);
     view->optional = (uint16_t)(view->optional + optional);
     view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
                    (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));

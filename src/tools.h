@@ -310,7 +310,7 @@ typedef struct tcall_stages_ {
 /* Private: see tcall_report. problem: TCALL_PROBLEM_... */
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
-    void (*notes)(tcall *tc, const tcall_tool *tool);
+    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -327,8 +327,9 @@ typedef struct tcall_desc {
     /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
      * strict JSON of the types that are asked for, or refused. */
     const struct tcall_lenience_ *lenient;
-    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
-     * table is refused with a code, for a program that has started once. */
+    /* &tcall_report: looks for all that can be wrong with a table, and says it
+     * in words. NULL: of a table only what could do harm is refused, with a
+     * code, for a program that has started once with the report. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been

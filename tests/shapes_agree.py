@@ -258,7 +258,7 @@ def quote(text):
 # QEMU has put them.
 PROGRAM = """#include <float.h>
 #include <limits.h>
-#include "src/say.c"
+#include "src/shape_text.c"
 #include "examples/profiles/board.h"
 %s
 static const tcall_object *const shapes[] = {%s};

@@ -6,7 +6,7 @@
 #else
 #include "../src/agent_loop.c"
 #include "../src/hooks.c"
-#include "../src/providers.c"
+#include "../src/servers.c"
 #endif
 #include "check.h"
 

@@ -94,19 +94,6 @@ static double nearest(const char *number)
 #endif
 }
 
-#ifndef TOOLCALL_NO_INT64
-static int digits_in(const char *number)
-{
-    int count = 0, zeros = 0;
-    for (; *number && *number != 'e'; number++)
-        if (*number >= '0' && *number <= '9' && (count || *number != '0')) {
-            count++;
-            zeros = *number == '0' ? zeros + 1 : 0;
-        }
-    return count - zeros;
-}
-#endif
-
 static int refused_long;
 
 static bool reads(const char *number, size_t piece)
@@ -121,8 +108,8 @@ static bool reads(const char *number, size_t piece)
         good = fits && same(json, want);
 #ifndef TOOLCALL_NO_INT64
         /* where not all digits are kept, the hardest are refused */
-        if (misfit == TCALL_MISFIT_ROOM && TOOLCALL_NUMBER_DIGITS < 768 &&
-            digits_in(number) > TOOLCALL_NUMBER_DIGITS)
+        if (misfit == TCALL_MISFIT_ROOM && TOOLCALL_NUMBER_BYTES < 1024 &&
+            strlen(number) > TOOLCALL_NUMBER_BYTES)
             refused_long++;
         else
             good = good && misfit == TCALL_FITS && same(shape, want);

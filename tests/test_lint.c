@@ -202,7 +202,7 @@ static void test_schemas(void)
     CHECK(lint(&t, 1) == 2 && says("\nstrict anthropic /parameters: "));
 }
 
-/* Lint and tcall_init judge alike, whatever a definition was made into. */
+/* Lint and tcall_init with its report judge alike, whatever a definition was made into. */
 static void test_as_init(void)
 {
     static const char *const schemas[] = {
@@ -239,6 +239,7 @@ static void test_as_init(void)
         memset(&desc, 0, sizeof desc);
         desc.block = block;
         desc.lenient = &tcall_lenient;
+        desc.report = &tcall_report;
         desc.block_size = sizeof block;
         desc.tools = two;
         desc.tool_count = 2;

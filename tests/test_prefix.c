@@ -5,7 +5,7 @@
 #else
 #include "../src/call.c"
 #include "../src/mend.c"
-#include "../src/providers.c"
+#include "../src/servers.c"
 #endif
 #include "check.h"
 

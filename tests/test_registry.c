@@ -490,6 +490,57 @@ static int review(const char *parameters, size_t size)
 
 #define OBJECT "the schema: parameters must take an object:"
 
+/* Without a report, only what could do harm is refused: what would run
+ * unchecked, or could not run. */
+static void test_harm(void)
+{
+    static const tcall_hook hook = {"h", TCALL_WILL_EXECUTE, 0, NULL, NULL,
+                                    NULL};
+    static const tcall_service service = {"s", NULL, NULL};
+    static const tcall_validator validator = {"v", NULL, NULL, NULL};
+    unsigned i;
+    for (i = 0; i < 17; i++) {
+        tcall_desc desc;
+        begin(false, 0);
+        desc = tc.desc;
+        desc.report = NULL;
+        switch (i) {
+        case 0: fixed[1].run = NULL; break;
+        case 1: fixed[1].name = NULL; break;
+        case 2: fixed[1].name = ""; break;
+        case 3: fixed[1].name = "first"; break;
+        case 4: fixed[1].parameters.text = NULL; break;
+        case 5: fixed[1].parameters.reader = NULL; break;
+        case 6: fixed[1].output.text = "{}"; break;
+        case 7: fixed[1].provider_schema.text = "{}"; break;
+        case 8:
+            fixed[1].hooks = &hook;
+            fixed[1].hook_count = 1;
+            break;
+        case 9:
+            desc.hooks = &hook;
+            desc.hook_count = 1;
+            break;
+        case 10:
+            desc.hook_count = 1;
+            desc.stages = &tcall_stages;
+            break;
+        case 11: desc.tools = NULL; break;
+        case 12:
+            desc.rows = rows;
+            desc.row_count = 1;
+            break;
+        case 13: desc.service_count = 1; break;
+        case 14: desc.validator = &validator; break;
+        case 15: desc.row_count = 65536; break;
+        default: desc.services = &service; break;
+        }
+        CHECK(tcall_init(&tc, &desc) == (i < 16 ? TCALL_E_TOOL : TCALL_OK));
+        CHECK(!tc.problem &&
+              !tcall_find(&tc, tcall_str_of("first")) == (i < 16));
+    }
+}
+
 /* Without a report a wrong table is refused all the same; with one, and no room
  * for lines, its first fault is known. */
 static void test_report(void)
@@ -604,6 +655,7 @@ static void test_all_faults(void)
 int main(void)
 {
     test_review();
+    test_harm();
     test_report();
     test_all_faults();
     test_listeners();

@@ -6,7 +6,7 @@
 #include "toolcall.h"
 #else
 #include "../src/agent_loop.c"
-#include "../src/providers.c"
+#include "../src/servers.c"
 #endif
 #include "check.h"
 

@@ -494,17 +494,18 @@ static void test_faults(void)
         "\"unit\":{\"enum\":[\"celsius\",\"fahrenheit\"]},\"days\":{\"type\":"
         "[\"integer\",\"null\"],\"minimum\":1}},\"required\":[\"city\"],"
         "\"additionalProperties\":false}";
-    CHECK(faults(schema, "{\"unit\":\"kelvin\",\"days\":\"x\",\"a/b\":[]}",
-                 "[{\"path\":\"/unit\",\"keyword\":\"enum\",\"message\":"
-                 "\"\\\"kelvin\\\" is not one of the allowed values; send "
-                 "\\\"celsius\\\" or \\\"fahrenheit\\\"\"},"
-                 "{\"path\":\"/days\",\"keyword\":\"type\",\"message\":"
-                 "\"\\\"x\\\" is a string; send an integer or null\"},"
-                 "{\"path\":\"/a~1b\",\"keyword\":\"additionalProperties\","
-                 "\"message\":\"\\\"a/b\\\" is not a property here; use one of "
-                 "\\\"city\\\", \\\"unit\\\", \\\"days\\\" or leave it out\"},"
-                 "{\"path\":\"\",\"keyword\":\"required\",\"message\":"
-                 "\"the property \\\"city\\\" is missing; add it\"}]"));
+    CHECK(
+        faults(schema, "{\"unit\":\"kelvin\",\"days\":\"x\",\"a/b\":[]}",
+               "[{\"path\":\"/unit\",\"keyword\":\"enum\",\"message\":"
+               "\"\\\"kelvin\\\" is not one of the allowed values; send "
+               "\\\"celsius\\\" or \\\"fahrenheit\\\"\"},"
+               "{\"path\":\"/days\",\"keyword\":\"type\",\"message\":"
+               "\"\\\"x\\\" is a string; send an integer or null\"},"
+               "{\"path\":\"/a~1b\",\"keyword\":\"additionalProperties\","
+               "\"message\":\"\\\"a/b\\\" is not a property here; use one of "
+               "\\\"city\\\", \\\"unit\\\" or \\\"days\\\" or leave it out\"},"
+               "{\"path\":\"\",\"keyword\":\"required\",\"message\":"
+               "\"the property \\\"city\\\" is missing; add it\"}]"));
     /* in the order of the value */
     CHECK(faults("{\"properties\":{\"a\":{\"type\":\"null\"}},"
                  "\"additionalProperties\":{\"type\":\"null\"}}",

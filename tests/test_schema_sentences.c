@@ -82,7 +82,7 @@ static const row rows[] = {
      "/xy: 1 is a number; send null"},
     {"{'properties':{'city':{},'days':{}},'additionalProperties':false}",
      "{'a/b':1}",
-     "/a~1b: 'a/b' is not a property here; use one of 'city', 'days' or leave "
+     "/a~1b: 'a/b' is not a property here; use one of 'city' or 'days' or leave "
      "it out"},
     {"{'properties':{'" LONG "a':{},'" LONG "b':{},'" LONG "c':{},'" LONG
      "d':{}},'additionalProperties':false}",

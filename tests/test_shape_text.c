@@ -3,7 +3,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/say.c"
+#include "../src/shape_text.c"
 #endif
 
 #include "check.h"

@@ -4,7 +4,7 @@
 #include "toolcall.h"
 #else
 #include "../src/text_calls.c"
-#include "../src/providers.c"
+#include "../src/servers.c"
 #include "../src/agent_loop.c"
 #endif
 #include "check.h"
