@@ -1060,69 +1060,6 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* clang-format on */
 
 /* ==========================================================================
- * >>store: values into the struct of their shape
- *
- * Whoever reads values by shapes checks and stores them here, kind by kind.
- */
-
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
-/* A text on its way into its struct. */
-typedef struct tcall_text_into_ {
-    char *to;        /* where it is kept, or NULL */
-    size_t len;      /* bytes that came */
-    size_t followed; /* those that are not the first of a character */
-} tcall_text_into_;
-
-/* A name or a word of a choice. Of these only so much is known: with which one
- * in flash it agrees so far. */
-typedef struct tcall_words_ {
-    const char *list;           /* all words */
-    const char *word;           /* that one, or NULL: none agrees */
-    size_t len;                 /* bytes that came */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* the first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
-} tcall_words_;
-
-/* ==========================================================================
  * >>read: bytes in, checked values out
  *
  * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
@@ -1150,23 +1087,59 @@ typedef struct tcall_words_ {
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept, each in a byte of a decoder.
- * Further ones only matter to a double (kind number) where all of these agree
- * with the middle of two doubles: then it is refused as a misfit (room). No
- * such middle has more than 768, so with 768 none is. At least 20; where no
- * integer has 64 bits, 10. */
-#ifndef TOOLCALL_NUMBER_DIGITS
+/* Bytes of a number that are kept while it comes; a longer one is refused as a
+ * misfit (room). No double needs more than 768 digits, so with 1,024 none is
+ * refused that is read right elsewhere. */
+#ifndef TOOLCALL_NUMBER_BYTES
 #ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
+#define TOOLCALL_NUMBER_BYTES 24
 #elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#define TOOLCALL_NUMBER_BYTES 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_BYTES 40
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_BYTES < 20
+#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
 #endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
 
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
@@ -1183,24 +1156,44 @@ typedef struct tcall_misfit {
 #endif
 } tcall_misfit;
 
-/* An object or list with a shape that is open. */
-typedef struct tcall_level_ {
-    const void *what; /* the tcall_object, or the tcall_shape of a list */
-    char *base;       /* its struct */
-    uint16_t index;   /* member or item that is read */
-} tcall_level_;
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
 
-/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
-typedef struct tcall_numeral_ {
-    bool minus[2];  /* the signs of the number and its exponent */
-    bool point, e;  /* they came */
-    int16_t length; /* digits before the exponent, in all */
-    int16_t places;
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits from the first that is not 0 on */
-    int16_t last;  /* up to the last that is not 0 */
-    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_numeral_;
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+} tcall_words_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    /* Notes what is wrong with the value that so many levels lead to. */
+    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    tcall_words_ *words; /* of a name, or a word that is read */
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t after;    /* its index */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character */
+    bool late;     /* strings and null of a wrong type are noted at their end */
+    bool named;    /* a name is read */
+    bool nul;      /* the string has U+0000 */
+    size_t length; /* bytes of the string or number */
+    size_t followed; /* those that are not the first of a character */
+} tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -1213,25 +1206,20 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels;
-    uint8_t into;             /* what becomes of the value that is read */
-    uint16_t kept;            /* bytes of its text so far */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
-    const char *next; /* of an object: the name that most likely comes next, or
-                       * NULL: nobody knows */
+    tcall_fit_ fit;
     union {
-        tcall_text_into_ text;
-        tcall_words_ words;
-        tcall_numeral_ digits;
+        struct {
+            tcall_words_ words;
+#if TOOLCALL_MISFIT_TEXT
+            uint8_t kept; /* the first bytes of a name or word, for a misfit */
+            char text[TOOLCALL_MISFIT_TEXT];
+#endif
+        } name;
+        char number[TOOLCALL_NUMBER_BYTES];
     } now;
-    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
-    /* Given every accepted byte, in pieces, in their order, for whoever wants
-     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
     /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
      * read there and *out to where its offset counts from; so far they are the
      * hole's own. */
@@ -1248,7 +1236,7 @@ TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
 /* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
  * after a misfit, when reading goes on; or the error that ended it:
  * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
@@ -1539,10 +1527,6 @@ typedef struct tcall_machine_desc {
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
-    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
-     * there; so far target is the hole's own. */
-    void (*hole)(tcall_machine *machine, tcall_target *target);
-    void *user; /* for hole */
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
@@ -1595,11 +1579,14 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed, nul;
+    bool named, inner, mended, brings, known, more, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    size_t length, followed;   /* of the string, decoded */
+    tcall_fit_ fit;            /* place NULL: it has no shape */
+    tcall_words_ words;
+    uint8_t skip; /* 1 + the depth of a container that no shape is for */
+    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
@@ -1843,39 +1830,6 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
- *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
- */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
-
-/* ==========================================================================
  * >>pattern: regular expressions
  *
  * A pattern is compiled to a small program, which is run over a text with all
@@ -2040,6 +1994,39 @@ TCALL_API int tcall_write_coercions(tcall_writer *w,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* ==========================================================================
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2426,7 +2413,7 @@ typedef struct tcall_stages_ {
 /* Private: see tcall_report. problem: TCALL_PROBLEM_... */
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
-    void (*notes)(tcall *tc, const tcall_tool *tool);
+    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2443,8 +2430,9 @@ typedef struct tcall_desc {
     /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
      * strict JSON of the types that are asked for, or refused. */
     const struct tcall_lenience_ *lenient;
-    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
-     * table is refused with a code, for a program that has started once. */
+    /* &tcall_report: looks for all that can be wrong with a table, and says it
+     * in words. NULL: of a table only what could do harm is refused, with a
+     * code, for a program that has started once with the report. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -2583,20 +2571,26 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * whose tools have shapes carries none of it.
  */
 
-struct tcall_judged_;
 struct tcall_said_fault_;
+
+/* Private: a schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Private: what is asked of a text. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
@@ -2607,12 +2601,6 @@ TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
 TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
-
-/* ==========================================================================
- * >>registry: how a table of tools becomes one that can be called
- *
- * See >>tools.
- */
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -3338,11 +3326,12 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a member of a provider's answers is (tcall_wire.field). A call is read
+/* What a member of a provider's answers is. A call is read
  * as an element that has some of id, name, arguments and index, whole or as a
  * piece of one that came before. */
 enum {
-    TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
+    TCALL_FIELD_NONE,    /* only its inside counts */
+    TCALL_FIELD_ELEMENT, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
     TCALL_FIELD_ID,             /* the first that is not empty counts */
@@ -3385,32 +3374,44 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. The last of an object's
- * table says so; in the order in which they mostly come they are found first.
- */
-typedef struct tcall_wire {
-    /* Those of the object that it is; of an array the one of its elements. */
-    const struct tcall_wire *members;
-    char name[21]; /* here, so that it goes with a format that nobody names */
-    uint8_t len;   /* of the name */
-    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
-    uint8_t flags; /* TCALL_WIRE_... */
-} tcall_wire;
-
-/* Flags of a tcall_wire. */
+/* What matters in the answers of a format, as a table: a list of rows
+ *
+ *     X(T, object, name, field, more, inside)
+ *
+ * one for each member that is read: the object it is a member of (a word of the
+ * table's own), its name, what it is (TCALL_FIELD_... without that prefix) and
+ * TCALL_ROW_... The rows of an object follow each other, in the order in which
+ * the members mostly come, and the last one says so. What is itself an object
+ * names the row that those of its inside begin with, object_name, else none.
+ * So an object may share the last rows of another. The answer comes first.
+ *
+ * In memory a row is five bytes, of which the last two are where the inside
+ * begins, and the name: it goes with a format that nobody names. */
 enum {
-    TCALL_WIRE_EACH = 1, /* members is of an array */
-    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
-                            white space */
-    TCALL_WIRE_LAST = 8, /* of its table */
-    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+    TCALL_ROW_LAST = 32,  /* of its object */
+    TCALL_ROW_TEXT = 64,  /* an object or array is read as its JSON text,
+                             without white space */
+    TCALL_ROW_ARRAY = 128 /* see TCALL_EACH */
 };
 
-/* clang-format off */
-/* Makes a tcall_wire: its name a text, members a table, or NULL. */
-#define TCALL_WIRE(name, field, flags, members) \
-    {members, name, sizeof name - 1, field, flags}
-/* clang-format on */
+/* The inside is that of an array's elements, which are this field. */
+#define TCALL_EACH(field) ((int)TCALL_ROW_ARRAY | TCALL_FIELD_##field)
+
+/* Makes the table `me` of such a list. */
+#define TCALL_ROWS(me, list)                              \
+    struct me##of_ {                                      \
+        uint8_t none[6];                                  \
+        list(TCALL_ROW_PLACE_, me##of_)                   \
+    };                                                    \
+    static const struct me##of_ me = {{0, 0, 0, 6, 0, 0}, \
+                                      list(TCALL_ROW_, me##of_)};
+#define TCALL_ROW_PLACE_(T, object, name, field, more, inside) \
+    uint8_t object##_##name[5];                                \
+    char object##_##name##_[sizeof #name];
+#define TCALL_ROW_(T, object, name, field, more, inside)                 \
+    {sizeof #name - 1, TCALL_FIELD_##field, more,                        \
+     offsetof(struct T, inside) & 255, offsetof(struct T, inside) >> 8}, \
+        #name,
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -3504,7 +3505,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_wire *answer; /* the members of an answer that matter */
+    const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
     const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
@@ -3624,17 +3625,18 @@ typedef struct tcall_reader {
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
     bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
-    const tcall_wire *member;
-    const tcall_wire *next; /* its object's where the next name is looked
-                             * for first */
-    int8_t part;            /* of the element that it is of; -1: none */
-    bool growing;           /* it goes to the end of the block */
-    char word[40];          /* a short one; of a name what came so far */
+    const uint8_t *member; /* its row of the format's table */
+    const uint8_t *next;   /* its object's where the next name is looked
+                            * for first */
+    uint8_t field;         /* TCALL_FIELD_... */
+    int8_t part;           /* of the element that it is of; -1: none */
+    bool growing;          /* it goes to the end of the block */
+    char word[40];         /* a short one; of a name what came so far */
     uint8_t word_len, levels;
-    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     const char *kept; /* the element's text in this piece begins here */
     /* of a character whose halves are told one by one, and may be parted */
-    const tcall_wire *half_of;
+    const uint8_t *half_of;
     uint16_t half;
     /* framing */
     uint8_t state, match;
@@ -3772,96 +3774,88 @@ extern const tcall_provider tcall_interactions;
  * url, path or quirk serves what is not here.
  */
 
-/* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks, turns). Where those
- * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
- */
+/* Each with what is known of it: X(name, format, url, path, key header, before
+ * the key, reasoning, its member of a message, strict mode, quirks, turns).
+ * Where those of Mistral's models hold elsewhere, as at OpenRouter, a copy
+ * needs its turns. */
 #define TCALL_SERVERS(X)                                                       \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
+    X(groq, openai, "https://api.groq.com", "/openai/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
+    X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
+    X(deepseek, openai, "https://api.deepseek.com", "/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
+    X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
+    X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
       TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+    X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
-    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+    X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
       0)                                                                       \
-    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
-      0)                                                                       \
-    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+    X(fireworks, openai, "https://api.fireworks.ai",                           \
+      "/inference/v1/chat/completions", "Authorization", "Bearer ",            \
+      TCALL_REASONING_TEXT, "reasoning_content", TCALL_STRICT_NONE,            \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING, 0)                  \
+    X(cerebras, openai, "https://api.cerebras.ai", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
-    X(github, "https://models.github.ai", "/inference/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
-      TCALL_TURNS_ANSWERED)                                                    \
-    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE,                                                       \
+    X(github, openai, "https://models.github.ai",                              \
+      "/inference/chat/completions", "Authorization", "Bearer ",               \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
+    X(cohere, openai, "https://api.cohere.ai",                                 \
+      "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
+    X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
+    X(lmstudio, openai, "http://127.0.0.1:1234", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
+    X(ollama_v1, openai, "http://127.0.0.1:11434", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
           TCALL_QUIRK_FREE_REASONING,                                          \
-      0)
-
-/* Likewise those of the format Responses. */
-#define TCALL_RESPONSES_SERVERS(X)                                          \
-    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
-      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
-      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
-    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      0)                                                                       \
+    X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
+      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
+    X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
 
-/* ==========================================================================
- * >>providers: all of them, by name
- */
-
-/* Returns the provider or server of this name ("groq"), or NULL. Links all
- * that are not left out. */
+/* Returns the provider or server of this name ("groq"), or NULL. Links all of
+ * them. */
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
@@ -5804,11 +5798,23 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
 }
 
 /* ==========================================================================
- * >>store
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. The machine does the same; the decoder below keeps no text, and what
+ * has no shape, or is not in its place, it does not ask for.
  */
 
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
 /* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_store_types_(char first)
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
@@ -5819,13 +5825,6 @@ TCALL_SHARED_ uint8_t tcall_store_types_(char first)
     case 'f': return TCALL_SHAPE_BOOLEAN;
     default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     }
-}
-
-/* Returns where the value is kept of a struct that begins at base, or NULL. */
-TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* ---- words ----
@@ -5892,39 +5891,6 @@ TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
     return words->word != NULL;
 }
 
-/* ---- texts ---- */
-
-/* Stores a part of it, as far as there is room. */
-TCALL_SHARED_ void tcall_store_text_(const tcall_shape *shape,
-                                     tcall_text_into_ *text, const char *bytes,
-                                     size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&shape->size);
-    size_t i;
-    if (text->to && len < size && text->len < size - len)
-        memcpy(text->to + text->len, bytes, len);
-    for (i = 0; i < len; i++)
-        text->followed += (bytes[i] & 0xC0) == 0x80;
-    text->len = len < SIZE_MAX - text->len ? text->len + len : SIZE_MAX;
-}
-
-/* Ends it. Returns what is wrong with it, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_text_end_(const tcall_shape *shape,
-                                            const tcall_text_into_ *text)
-{
-    size_t count = text->len - text->followed; /* of characters */
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    if (text->to && text->len >= TCALL_FETCH_16_(&shape->size))
-        return TCALL_MISFIT_ROOM;
-    if (text->to)
-        text->to[text->len] = '\0';
-    return TCALL_FITS;
-}
-
 /* ---- numbers ---- */
 
 /* A number in units of the last digit that counts. */
@@ -5960,66 +5926,50 @@ bool tcall_store_double_(void *to, const struct tcall_num_ *number)
     return tcall_num_double_(number, to);
 }
 
-/* The same of an int64_t or a double. A double that has no bound on that side
- * may be beyond what millionths can say. */
-static uint8_t tcall_wide_misfit_(const tcall_shape *shape,
-                                  const tcall_units_ *units)
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
 {
+    const tcall_shape *shape = (const tcall_shape *)place->what;
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &shape->more));
     bool minus = units->value < 0;
-    if (range->store && units->value == (minus ? INT64_MIN : INT64_MAX) &&
-        units->value == (minus ? range->low : range->high))
-        return TCALL_FITS;
-    return tcall_units_misfit_(units, range->low, range->high,
-                               TCALL_FETCH_8_(&shape->flags));
-}
-
-/* Stores it. Returns false where there is no room for it. */
-static bool tcall_wide_store_(const tcall_shape *shape,
-                              const tcall_num_ *number,
-                              const tcall_units_ *units, char *to)
-{
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
     if (range->store)
-        return range->store(to, number);
-    memcpy(to, &units->value, sizeof units->value);
-    return true;
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
 }
 #endif
 
-/* Gives a number in the units of its shape, of a kind that stores numbers.
- * Returns which bound it is beyond, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_units_(const tcall_shape *shape,
-                                         const tcall_num_ *number,
-                                         tcall_units_ *units)
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place, tcall_str text,
+                                   tcall_units_ *units)
 {
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    tcall_num_ number = tcall_num_read_(text);
+    int32_t value;
+    tcall_num_whole_(&number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_misfit_(shape, units);
+        return tcall_place_wide_(place, &number, units);
 #endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
     return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
                                TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* Stores it. Returns TCALL_FITS, or that there is no room for it. */
-TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
-                                          const tcall_num_ *number,
-                                          const tcall_units_ *units, char *to)
-{
-    int32_t value = (int32_t)units->value;
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_store_(shape, number, units, to) ? TCALL_FITS
-                                                           : TCALL_MISFIT_ROOM;
-#endif
-    (void)shape;
-    (void)number;
-    memcpy(to, &value, sizeof value);
-    return TCALL_FITS;
 }
 
 /* ---- members ----
@@ -6029,20 +5979,20 @@ TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
  */
 
 /* Returns the set of those that came. */
-TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
+static char *tcall_store_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* Begins an object: no member has come. */
-TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
+static void tcall_store_object_(const tcall_object *object, char *base)
 {
     memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
-TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
-                                       uint8_t index)
+static bool tcall_store_member_(const tcall_object *object, char *base,
+                                uint8_t index)
 {
     char *came = tcall_store_came_(object, base) + index / 8;
     char bit = (char)(1 << index % 8);
@@ -6057,6 +6007,13 @@ TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
 TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
 {
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
+}
+
+/* Returns where a value is kept of a struct that begins at base, or NULL. */
+static char *tcall_store_place_(const tcall_shape *shape, char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* Returns how many bytes make a member what it is at first: of a text without
@@ -6088,8 +6045,8 @@ static size_t tcall_store_initial_size_(const tcall_shape *member)
 
 /* Ends a member of an object: one without a value becomes what it is at first.
  * Returns false where it is required and did not come. */
-TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
-                                           char *base, uint8_t index)
+static bool tcall_store_member_end_(const tcall_object *object, char *base,
+                                    uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
@@ -6104,482 +6061,493 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
 
-/* ==========================================================================
- * >>read
- *
- * The recogniser tells of the members and items of open objects and lists that
- * have a shape, the levels. What has none, or is not in its place, is not asked
- * for: it is recognised and nothing else.
+/* ---- values ---- */
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    place->what = shape;
+    place->base = tcall_store_place_(shape, base);
+}
+
+/* Returns the kind of its shape. */
+TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* Gives the place of the member at hand, if any. */
+static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_)
+        tcall_place_set_(
+            place,
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+                around->index,
+            around->base);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = fit->words;
+    around->index = TCALL_NO_MEMBER_;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    if (!tcall_words_end_(words))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    fit->next = words->word + words->len + 1;
+    fit->after = (uint8_t)(words->index + 1);
+    if (!tcall_store_member_(object, around->base, words->index))
+        return TCALL_MISFIT_DUPLICATE;
+    tcall_place_at_(around, fit->place);
+    return TCALL_FITS;
+}
+
+/* An item of a list comes next; those behind the last that it may have have no
+ * shape. Returns what is wrong with the list: only the first one too many is.
  */
+static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)around->what;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    char *base = around->base;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
+        around->index++;
+    if (around->index == most)
+        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                   ? TCALL_MISFIT_ROOM
+                   : TCALL_MISFIT_MAX_ITEMS;
+    if (around->index > most)
+        return TCALL_FITS;
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(
+        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
+    return TCALL_FITS;
+}
 
-/* What becomes of the value that is read, as a set. */
-enum {
-    TCALL_INTO_TEXT_ = 1,
-    TCALL_INTO_CHOICE_ = 2,
-    TCALL_INTO_NUMBER_ = 4,
-    TCALL_INTO_JSON_ = 8,
-    TCALL_INTO_NAME_ = 16 /* it is the name of a value */
-};
+/* An object is complete: looks after the members that were not given, from
+ * behind the one at hand. Returns whether one is missing, which is at hand
+ * then. */
+static bool tcall_place_lacks_(tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)place->what;
+    while (++place->index < TCALL_FETCH_8_(&object->count))
+        if (!tcall_store_member_end_(object, place->base,
+                                     (uint8_t)place->index))
+            return true;
+    return false;
+}
 
-/* Longer numbers are refused, so that places are counted in 16 bits; greater
- * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_LENGTH_ 1000
-#define TCALL_NUMBER_POWER_  3000
+/* Takes the member at hand back, if it may be absent. Returns its name, a word
+ * in flash, or NULL. */
+TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    uint8_t index = (uint8_t)around->index;
+    tcall_place_ member;
+    tcall_place_at_(around, &member);
+    if (!member.what ||
+        TCALL_FETCH_8_(&((const tcall_shape *)member.what)->flags) &
+            TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_store_null_(around->base, index);
+    tcall_store_null_(tcall_store_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
 
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+/* A list is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_list_(const tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)place->what;
+    uint16_t count = (uint16_t)(place->index + 1);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return count < (uint16_t)TCALL_FETCH_32_(&list->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
 
-/* The object that is read; which one is said by the first level. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+/* A member that is null has no value. */
+static void tcall_place_null_(const tcall_place_ *place, bool object)
+{
+    const tcall_place_ *around = place - 1;
+    if (object)
+        tcall_store_null_(around->base, (uint8_t)around->index);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
 
-/* For holes: what is to be read there is this object. Returns its shape. */
+/* A scalar begins with this character. */
+static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    fit->length = fit->followed = 0;
+    fit->nul = false;
+    if (first == 'n' && fit->levels && kind != TCALL_KIND_JSON &&
+        TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
+        tcall_place_null_(place, object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    else if (kind == TCALL_KIND_CHOICE)
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
+                                   size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    size_t i;
+    if (kind == TCALL_KIND_CHOICE)
+        tcall_words_take_(fit->words, bytes, len);
+    if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
+        len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    for (i = 0; i < len; i++)
+        fit->followed += (bytes[i] & 0xC0) == 0x80;
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A text is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_end_(const tcall_place_ *place,
+                                     const tcall_fit_ *fit)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    size_t count = fit->length - fit->followed; /* of characters */
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_TEXT &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place,
+                                   tcall_words_ *words)
+{
+    bool is = tcall_words_end_(words);
+    if (place->base)
+        *place->base = (char)(is ? words->index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* A scalar of these types is complete, a number with its text. Returns what is
+ * wrong with it; of a number that is out of bounds also its units. */
+static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
+                                 tcall_str number, tcall_units_ *units)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
+        return TCALL_MISFIT_TYPE;
+    if (kind == TCALL_KIND_JSON ||
+        (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
+        return tcall_place_text_end_(place, fit);
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+        return tcall_place_choice_(place, fit->words);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
+        types & TCALL_SHAPE_NUMBER)
+        return tcall_place_number_(place, number, units);
+    return TCALL_FITS;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                                   const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                            uint8_t code, uint8_t levels)
+{
+    if (code)
+        fit->note(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   const char *name, size_t len, bool last)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    if (!fit->named) {
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &object->names),
+                           TCALL_FETCH_8_(&object->count));
+        if (fit->next && fit->after < fit->words->count) {
+            fit->words->word = fit->next;
+            fit->words->index = fit->after;
+        }
+    }
+    fit->named = !last;
+    tcall_words_take_(fit->words, name, len);
+    if (!last)
+        return false;
+    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. */
+TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    if (fit->levels && !s->object)
+        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+                        (uint8_t)(fit->levels - 1));
+}
+
+/* An object or list with a shape opens, and what is in it comes next. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    fit->levels++;
+    fit->place++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
+    if (!place->what)
+        place->what = fit->object;
+    tcall_store_object_((const tcall_object *)place->what, place->base);
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. */
+TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                          char first, uint8_t most)
+{
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
+    uint8_t types = tcall_types_from_(first), kind;
+    bool wrong, open = types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY);
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    wrong = !(TCALL_FETCH_8_(&shape->types) & types);
+    fit->types = types;
+    open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
+    if (wrong &&
+        !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
+        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open && fit->levels == most) {
+        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open)
+        tcall_fit_opens_(fit);
+    else
+        tcall_place_begin_(fit, s->object, first);
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    return open || wrong || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
+               ? TCALL_HEAR_
+               : TCALL_SKIP_;
+}
+
+/* The innermost object or list is complete. */
+TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                     bool object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (object) {
+        place->index = TCALL_NO_MEMBER_;
+        while (tcall_place_lacks_(place))
+            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* A scalar is complete. Returns what is wrong with it, which is noted. */
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                                      uint8_t types, tcall_str number,
+                                      tcall_units_ *units)
+{
+    uint8_t code = tcall_place_ends_(fit, types, number, units);
+    tcall_fit_note_(s, fit, code, fit->levels);
+    return code;
+}
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
 TCALL_SHARED_ const tcall_shape *
 tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 {
-    decoder->open_levels[decoder->levels].what = object;
+    decoder->fit.object = object;
     return &tcall_root_;
 }
 
-/* ---- what is wrong ---- */
-
-/* Notes a misfit of the value that the first levels lead to. Returns it, or
- * NULL when there is no room for it. */
-static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
-                                      uint8_t levels)
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
-    tcall_misfit *misfit = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = &decoder->misfits[decoder->misfit_count];
     uint8_t i;
     decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count];
-        misfit->code = code;
-        misfit->steps = levels;
-        for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->open_levels[i].index;
-    }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
-    return misfit;
-}
-
-/* Notes a misfit of the value that is read, if there is one. */
-static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    return code ? tcall_read_note_(decoder, code, decoder->levels) : NULL;
-}
-
-/* Returns where the value that is read is kept, or NULL. */
-static char *tcall_read_place_(const tcall_decoder *decoder)
-{
-    return tcall_store_place_(decoder->shape, decoder->base);
-}
-
-/* ---- names and words ---- */
-
-static void tcall_read_words_(tcall_decoder *decoder, uint8_t into,
-                              const char *list, uint8_t count)
-{
-    decoder->into = into;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    decoder->now.words.kept = 0;
-#endif
-    tcall_words_begin_(&decoder->now.words, list, count);
-}
-
-/* A part of a name or word. */
-static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    tcall_words_take_(&decoder->now.words, bytes, len);
-#if TOOLCALL_MISFIT_TEXT
-    for (; len && decoder->now.words.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.words.text[decoder->now.words.kept++] = *bytes++;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
+        misfit->text_len = decoder->now.name.kept;
+        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
+    }
 #endif
 }
 
-/* Notes a misfit of the name or word that came. */
-static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+/* Keeps the beginning of a name or word for a misfit. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
+                                const char *bytes, size_t len)
 {
-    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
 #if TOOLCALL_MISFIT_TEXT
-    if (misfit) {
-        misfit->text_len = decoder->now.words.kept;
-        memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
-    }
+    if (first)
+        decoder->now.name.kept = 0;
+    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
+        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
+#else
+    (void)decoder;
+    (void)first;
+    (void)bytes;
+    (void)len;
 #endif
-    (void)misfit;
 }
 
-/* The name is complete. Returns whether its value has a shape. */
-static bool tcall_read_name_end_(tcall_decoder *decoder)
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
 {
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint16_t before = level->index;
-    decoder->into = 0;
-    if (!tcall_words_end_(&decoder->now.words)) {
-        if (!TCALL_FETCH_8_(&object->open)) {
-            level->index = 0xFFFF;
-            tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
-            level->index = before;
-        }
-        return false;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    return tcall_fit_name_(s, &decoder->fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    const tcall_shape *shape;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
     }
-    level->index = decoder->now.words.index;
-    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
-    if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
-        return false;
-    }
-    decoder->shape =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-        level->index;
-    decoder->base = level->base;
-    return true;
+    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* A name begins: mostly it is the one after the last. */
-static void tcall_read_name_begin_(tcall_decoder *decoder)
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
-    uint16_t index = (uint16_t)(decoder->level->index + 1);
-    tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                      TCALL_FETCH_POINTER_(const char *, &object->names),
-                      TCALL_FETCH_8_(&object->count));
-    if (decoder->next && index < decoder->now.words.count) {
-        decoder->now.words.word = decoder->next;
-        decoder->now.words.index = (uint8_t)index;
-    }
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t at = decoder->fit.length;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, !at, bytes, len);
+    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
+        memcpy(decoder->now.number + at, bytes, len);
+    tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
-static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
-                             size_t len, bool last)
+/* Whether a number came that is too long, and not merely kept as its text. */
+static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_name_begin_(decoder);
-    tcall_read_word_(decoder, name, len);
-    return last && tcall_read_name_end_(decoder);
+    const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    return decoder->fit.types & TCALL_SHAPE_NUMBER &&
+           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
+            (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
 
-static void tcall_read_choice_end_(tcall_decoder *decoder)
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
-    char *to = tcall_read_place_(decoder);
-    uint8_t index = 255;
-    if (tcall_words_end_(&decoder->now.words))
-        index = decoder->now.words.index;
-    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
-    if (to)
-        *to = (char)index;
-}
-
-/* ---- numbers ---- */
-
-/* Takes a byte of a number. */
-static void tcall_read_digit_(tcall_numeral_ *digits, char c)
-{
-    if (c == '-') {
-        digits->minus[digits->e] = true;
-    } else if (c == '.') {
-        digits->point = true;
-    } else if ((c | 0x20) == 'e') {
-        digits->e = true;
-    } else if (c == '+' || digits->length == TCALL_NUMBER_LENGTH_) {
-        /* the sign that goes without saying; too long */
-    } else if (digits->e) {
-        if (digits->power < TCALL_NUMBER_POWER_)
-            digits->power = (int16_t)(digits->power * 10 + (c - '0'));
-    } else {
-        digits->length++;
-        if (c == '0' && !digits->count) {
-            digits->places = (int16_t)(digits->places - digits->point);
-            return;
-        }
-        digits->places = (int16_t)(digits->places + !digits->point);
-        if (digits->count < TOOLCALL_NUMBER_DIGITS)
-            digits->text[digits->count] = c;
-        digits->count++;
-        if (c != '0')
-            digits->last = digits->count;
-    }
-}
-
-/* Returns the number that came. */
-static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
-{
-    tcall_num_ num;
-    num.cut = digits->last > TOOLCALL_NUMBER_DIGITS;
-    num.first = digits->text;
-    num.last =
-        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
-    num.top = digits->places - 1 +
-              (digits->minus[1] ? -digits->power : digits->power);
-    num.minus = digits->minus[0];
-    num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
-    return num;
-}
-
-/* Checks and stores a number of a kind that is kept as one. */
-static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
-{
-    char *to = tcall_read_place_(decoder);
+    uint8_t types = decoder->fit.types, code;
+    tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_misfit *misfit = tcall_read_misfit_(
-        decoder, tcall_store_units_(decoder->shape, num, &units));
-    if (misfit) {
+    tcall_num_ number;
+    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    if (tcall_decoder_too_long_(decoder)) {
+        tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
+        return;
+    }
+    if (types & TCALL_SHAPE_NUMBER && text.len <= TOOLCALL_NUMBER_BYTES) {
+        number = tcall_num_read_(text);
+        if (!tcall_num_integral_(&number))
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, &decoder->fit, types, text, &units);
+    if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
+        decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count - 1];
         misfit->got = units.value < INT32_MIN   ? INT32_MIN
                       : units.value > INT32_MAX ? INT32_MAX
                                                 : (int32_t)units.value;
         misfit->exact = !units.rest && misfit->got == units.value;
     }
-    if (to)
-        tcall_read_misfit_(
-            decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
+static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
-    const tcall_numeral_ *digits = &decoder->now.digits;
-    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
-    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
-    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-    tcall_num_ num = tcall_read_num_(digits);
-    if (any && !stored)
-        return;
-    if (digits->length == TCALL_NUMBER_LENGTH_)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && digits->last > num.top + 1 && digits->last)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (stored)
-        tcall_read_units_(decoder, &num);
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
 }
 
-/* ---- texts, and values that are kept as their text ---- */
-
-static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
-{
-    decoder->into = TCALL_INTO_TEXT_;
-    decoder->now.text.to = to;
-    decoder->now.text.len = decoder->now.text.followed = 0;
-}
-
-static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    if (decoder->now.text.to && !*bytes) /* it ends a text in C */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
-    tcall_store_text_(decoder->shape, &decoder->now.text, bytes, len);
-}
-
-/* What it has no room for is noted when it is complete. */
-static void tcall_read_json_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
-    if (len < (size_t)(size - decoder->kept)) {
-        memcpy(tcall_read_place_(decoder) + decoder->kept, bytes, len);
-        decoder->kept = (uint16_t)(decoder->kept + len);
-    } else {
-        decoder->kept = size;
-    }
-}
-
-static void tcall_read_json_end_(tcall_decoder *decoder)
-{
-    if (decoder->kept == TCALL_FETCH_16_(&decoder->shape->size)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0; /* half a value is none */
-    }
-    tcall_read_place_(decoder)[decoder->kept] = 0;
-}
-
-/* ---- objects and lists ---- */
-
-/* An object or list with a shape is a level of its own. The root's object is in
- * it already. */
-static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
-{
-    tcall_level_ *level = &decoder->open_levels[decoder->levels];
-    const void *what = decoder->shape;
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return TCALL_SKIP_;
-    }
-    decoder->levels++;
-    decoder->level = level;
-    level->base = tcall_read_place_(decoder);
-    level->index = 0xFFFF; /* the first one comes next */
-    decoder->next = NULL;
-    if (object)
-        what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
-    if (what)
-        level->what = what;
-    if (object)
-        tcall_store_object_((const tcall_object *)level->what, level->base);
-    return TCALL_HEAR_;
-}
-
-/* Looks after the members that were not given. */
-TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++) {
-        level->index = i;
-        if (!tcall_store_member_end_(object, level->base, i))
-            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
-    }
-}
-
-/* Notes a misfit of the list itself. */
-static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
-}
-
-static void tcall_read_list_end_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    uint16_t count = (uint16_t)(level->index + 1);
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
-    if (level->base)
-        memcpy(level->base, &count, sizeof count);
-}
-
-/* An item of a list begins. The first one too many is noted. */
-static void tcall_read_item_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    if (level->index != 0xFFFE) /* and then all are one */
-        level->index++;
-    decoder->shape = &tcall_any_;
-    decoder->base = level->base;
-    if (level->index < most)
-        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (level->index < most && level->base)
-        decoder->base += TCALL_FETCH_8_(&list->digits) +
-                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (level->index == most)
-        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
-                                                 TCALL_MEMBER_UNSAID
-                                             ? TCALL_MISFIT_ROOM
-                                             : TCALL_MISFIT_MAX_ITEMS);
-}
-
-/* A member that is null is not given. */
-static void tcall_read_null_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    if (decoder->syntax.object)
-        tcall_store_null_(level->base, (uint8_t)level->index);
-    else if (decoder->base) /* an item, which nothing else sets */
-        memset(decoder->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
-}
-
-/* ---- values ---- */
-
-/* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
-                                    char first)
-{
-    const tcall_shape *shape = decoder->shape;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    char *to = tcall_read_place_(decoder);
-    if (types & TCALL_SHAPE_NUMBER) {
-        memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
-        decoder->into = TCALL_INTO_NUMBER_;
-    }
-    if (kind == TCALL_KIND_JSON) {
-        decoder->into |= TCALL_INTO_JSON_;
-        decoder->kept = 0;
-        return TCALL_RAW_;
-    }
-    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
-        tcall_read_null_(decoder);
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
-    else if (kind == TCALL_KIND_BOOLEAN && to)
-        *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT)
-        tcall_read_text_begin_(decoder, to);
-    else if (kind == TCALL_KIND_CHOICE)
-        tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
-                          TCALL_FETCH_POINTER_(const char *, &shape->more),
-                          (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    uint8_t types = tcall_store_types_(first);
-    if (decoder->levels && !syntax->object)
-        tcall_read_item_(decoder);
-    if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
-        decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    decoder->into = 0;
-    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
-        return tcall_read_value_(decoder, types, first);
-    tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    return TCALL_SKIP_;
-}
-
-static void tcall_read_data_(tcall_syntax_ *syntax, const char *bytes,
-                             size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    size_t i;
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_text_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_word_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        for (i = 0; i < len; i++)
-            tcall_read_digit_(&decoder->now.digits, bytes[i]);
-}
-
-static void tcall_read_end_(tcall_syntax_ *syntax)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (syntax->depth < decoder->levels) {
-        if (TCALL_BIT_OF_(syntax->open, syntax->depth))
-            tcall_read_object_end_(decoder);
-        else
-            tcall_read_list_end_(decoder);
-        if (--decoder->levels)
-            decoder->level--;
-        decoder->next = NULL;
-        return;
-    }
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        tcall_read_number_end_(decoder);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_end_(decoder);
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_misfit_(
-            decoder, tcall_store_text_end_(decoder->shape, &decoder->now.text));
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_choice_end_(decoder);
-}
-
-static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
-    tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
-
-/* ---- the decoder ---- */
+static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+    tcall_decoder_ends_};
 
 /* Ends the reading, if nothing has ended it yet. */
-static void tcall_read_stop_(tcall_decoder *decoder, int error)
+static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
 {
     if (decoder->syntax.error)
         return;
@@ -6587,7 +6555,7 @@ static void tcall_read_stop_(tcall_decoder *decoder, int error)
 }
 
 /* Returns an error of the recogniser as those who read are told. */
-static int tcall_read_error_(int error)
+static int tcall_decoder_error_(int error)
 {
     return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
                                                          : error;
@@ -6595,21 +6563,15 @@ static int tcall_read_error_(int error)
 
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
-    tcall_syntax_ *syntax = &decoder->syntax;
+    tcall_syntax_ *s = &decoder->syntax;
     size_t at = 0;
-    int error;
-    if (syntax->error)
+    if (s->error)
         return decoder->error;
-    while (at < len && !syntax->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(syntax, bytes + at, len - at);
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error)
-        decoder->error = tcall_read_error_(syntax->error);
-    if (decoder->sink && at) {
-        error = decoder->sink(decoder->user, bytes, at);
-        if (error < 0)
-            tcall_read_stop_(decoder, error);
-    }
+    if (s->error)
+        decoder->error = tcall_decoder_error_(s->error);
     return decoder->error;
 }
 
@@ -6622,17 +6584,18 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_read_stop_(decoder, TCALL_E_TRUNCATED);
+    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_read_user_);
-    decoder->shape = &tcall_root_;
-    decoder->base = (char *)out;
-    decoder->open_levels[0].what = shape;
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
+    decoder->fit.note = tcall_decoder_note_;
+    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -7497,8 +7460,6 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-#define TCALL_NO_MEMBER_ 0xFFFF
-
 /* Properties and definitions that are more than this are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
@@ -7582,8 +7543,7 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
-    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7602,21 +7562,9 @@ struct tcall_frame_ {
     uint32_t met;        /* required members that came */
 };
 
-/* A shape at work on a value: alone, for a shape has no branches. It begins as
- * a frame does. */
-typedef struct tcall_place_ {
-    uint8_t role, flags;
-    uint16_t member; /* of an object: the one at hand */
-    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
-    const tcall_shape *shape;
-    const tcall_object *object; /* of an object */
-    char *base;                 /* where the value is kept, or NULL */
-} tcall_place_;
-
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_place_ place;
     tcall_fault kept;
 };
 
@@ -7629,7 +7577,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+/* What rows do. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -7644,7 +7592,7 @@ struct tcall_rows {
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
     /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema or shape has it, or NULL. */
+     * its schema has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7674,7 +7622,8 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
-    char *from = (char *)&m->slot[m->frames];
+    char *from =
+        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7743,7 +7692,6 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
-        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -7807,372 +7755,93 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 
 /* ---- shapes ---- */
 
-/* Of an object whose shape is none. */
-static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
-                                uint8_t code, uint32_t at, size_t count)
+/* Notes what is wrong with the value at hand, or what it is in. */
+static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
+                                  uint8_t levels)
 {
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    const tcall_place_ *place = m->fit.place;
+    bool object =
+        code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    size_t count = m->fit.length - m->fit.followed;
     tcall_fault fault;
-    if (!code)
-        return;
+    if (object || levels < m->fit.levels)
+        place--;
+    if (code == TCALL_MISFIT_REQUIRED)
+        count = place->index;
     memset(&fault, 0, sizeof fault);
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = at;
-    fault.shape = place->shape;
-    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
-        fault.shape = place->object;
+    fault.at = levels < m->fit.levels ? m->open->at : m->token;
+    fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a shape, and its place in the struct. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
-                               const tcall_object *object, char *base)
-{
-    tcall_place_ *place = &tcall_machine_slot_(m)->place;
-    place->role = TCALL_ROLE_AND_;
-    place->flags = TCALL_FRAME_PLACE_;
-    place->member = TCALL_NO_MEMBER_;
-    place->shape = shape;
-    place->next = 0;
-    place->base = base;
-    place->object = object;
-    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-}
-
-/* Pushes what is to be read, be it a hole. */
+/* The root begins. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
-    tcall_target filled = *target;
-    if (target->shape && m->is.hole &&
-        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
-        m->is.hole(m, &filled);
-    if (filled.node) {
-        m->is.target.rows = filled.rows;
-        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object) {
-        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
-                           (char *)filled.out);
-    } else if (filled.shape) {
-        tcall_shapes_push_(
-            m, filled.shape, NULL,
-            tcall_store_place_(filled.shape, (char *)filled.out));
-    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+    if (target->node) {
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    } else if (target->object || target->shape) {
+        m->fit.note = tcall_machine_misfit_;
+        m->fit.words = &m->words;
+        m->fit.late = m->is.coerce != NULL;
+        m->fit.object = target->object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
+                        target->object ? &tcall_root_ : target->shape,
+                        target->out);
+    } else if (target->rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
-/* Returns the shape of the item of a list that begins, and where it is kept, or
- * NULL. The first one too many is noted. */
-static const tcall_shape *
-tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
+/* A value with a shape begins. What no shape is for is read all the same, as is
+ * what is kept as its text. */
+static void tcall_machine_fit_(tcall_machine *m, char first)
 {
-    const tcall_shape *list = place->shape;
-    uint32_t index = m->open->count - 1;
-    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index == high)
-        tcall_shapes_fault_(m, place,
-                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                                ? TCALL_MISFIT_ROOM
-                                : TCALL_MISFIT_MAX_ITEMS,
-                            m->open->at, 0);
-    if (index >= high)
-        return NULL;
-    if (*out)
-        *out += TCALL_FETCH_8_(&list->digits) +
-                (size_t)index * TCALL_FETCH_16_(&list->size);
-    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    tcall_ask_ ask;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, &m->fit);
+    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
+    m->heard = ask != TCALL_SKIP_;
+    if (ask != TCALL_HEAR_ &&
+        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+        m->skip = (uint8_t)(m->syntax.depth + 1);
 }
 
-/* A value begins in an object or list that has a shape: pushes what the member
- * or item is. */
-static void tcall_shapes_enter_(tcall_machine *m)
+/* A value with a shape is complete, but an object or list: it is checked and
+ * stored. */
+static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    const tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_shape *shape = NULL;
-    char *out = place->base;
-    tcall_target target;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (place->object && place->member != TCALL_NO_MEMBER_)
-        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
-                                                     &place->object->members);
-    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
-        shape = tcall_shapes_item_(m, place, &out);
-    if (!shape)
-        return;
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
-        return;
-    }
-    memset(&target, 0, sizeof target);
-    target.shape = shape;
-    target.out = out;
-    tcall_machine_target_(m, &target);
-}
-
-/* An object or list with a shape opens: its struct becomes what it is at first.
- */
-static void tcall_shapes_opens_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->first].place;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
-        place->flags |= TCALL_FRAME_DEAD_;
-        place->object = NULL;
-    } else if (place->object) {
-        tcall_store_object_(place->object, place->base);
-    }
-}
-
-/* The content of the string at hand. */
-static tcall_str tcall_machine_inner_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
-}
-
-/* Looks for the name or word at hand: mostly nothing in it is escaped. */
-static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len)
-        tcall_words_take_(words, inner.ptr, inner.len);
-    else
-        while (at < end) {
-            char bytes[4];
-            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
-        }
-    return tcall_words_end_(words);
-}
-
-/* Looks for a name among the members, from behind the one that came last.
- * Returns whether the shape knows it. */
-static bool tcall_shapes_name_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_object *object = place->object;
-    uint16_t next = (uint16_t)(place->member + 1);
-    tcall_words_ words;
-    size_t last;
-    place->member = TCALL_NO_MEMBER_;
-    if (!object)
-        return false;
-    tcall_words_begin_(&words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (place->next && next < words.count) {
-        words.word += place->next;
-        words.index = (uint8_t)next;
-    }
-    place->next = 0;
-    if (!tcall_shapes_word_(m, &words)) {
-        if (!TCALL_FETCH_8_(&object->open))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
-        return false;
-    }
-    last = (size_t)(words.word - words.list) + words.len;
-    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
-    if (tcall_store_member_(object, place->base, words.index))
-        place->member = words.index;
-    else
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
-    return true;
-}
-
-/* Decodes the string at hand into its place. */
-static void tcall_shapes_copy_(const tcall_machine *m, char *to)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len) { /* nothing in it is escaped */
-        memcpy(to, at, inner.len);
-        return;
-    }
-    while (at < end)
-        to += tcall_text_char_(&at, to);
-}
-
-/* Checks and stores a text. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_text_into_ text;
-    uint8_t code;
-    text.to = place->base;
-    text.len = m->length;
-    text.followed = m->followed;
-    if (m->nul && place->base)
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
-    code = tcall_store_text_end_(place->shape, &text);
-    if (!code && place->base)
-        tcall_shapes_copy_(m, place->base);
-    return code;
-}
-
-/* Checks a word and stores its index. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_choice_(const tcall_machine *m,
-                                    const tcall_place_ *place)
-{
-    const tcall_shape *shape = place->shape;
-    tcall_words_ words;
-    bool is;
-    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    is = tcall_shapes_word_(m, &words);
-    if (place->base)
-        *place->base = (char)(is ? words.index : 255);
-    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
-               ? TCALL_MISFIT_ENUM
-               : TCALL_FITS;
-}
-
-/* Checks and stores a number. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_num_ num = tcall_machine_num_(m);
     tcall_units_ units;
-    uint8_t code = tcall_store_units_(place->shape, &num, &units);
-    if (place->base) {
-        tcall_shapes_fault_(m, place, code, m->token, 0);
-        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
+        m->fit.length = m->fit.followed = 0;
+        m->fit.nul = false;
+        tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    return code;
+    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
 }
 
-/* Checks how many items a list has, and stores that. Returns what is wrong, or
- * 0. */
-static uint8_t tcall_shapes_list_(const tcall_machine *m,
-                                  const tcall_place_ *place)
+/* An object or array with a shape is complete, or is skipped. */
+static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
 {
-    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* Looks after the members that did not come. */
-static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++)
-        if (!tcall_store_member_end_(object, place->base, i))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
-}
-
-/* Keeps the text of a value. */
-static uint8_t tcall_shapes_json_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    size_t len = m->len - m->token;
-    bool room = len < TCALL_FETCH_16_(&place->shape->size);
-    if (!place->base)
-        return TCALL_FITS;
-    if (room)
-        memcpy(place->base, m->text + m->token, len);
-    place->base[room ? len : 0] = '\0'; /* half a value is none */
-    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
-}
-
-/* A value that is null counts as not given. */
-static void tcall_shapes_null_(const tcall_machine *m,
-                               const tcall_place_ *place)
-{
-    const tcall_place_ *around;
-    if (!m->syntax.depth)
-        return;
-    around = &m->slot[m->open->first].place;
-    if (around->object)
-        tcall_store_null_(around->base, (uint8_t)around->member);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
-}
-
-/* A value with a shape is complete: it is checked, stored, and marked as given.
- */
-static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
-{
-    const tcall_place_ *place = &m->slot[m->first].place;
-    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
-        code = TCALL_MISFIT_TYPE;
-    else if (kind == TCALL_KIND_JSON)
-        code = tcall_shapes_json_(m, place);
-    else if (kind == TCALL_KIND_ANY)
-        code = TCALL_FITS;
-    else if (types == TCALL_SHAPE_NULL)
-        tcall_shapes_null_(m, place);
-    else if (kind == TCALL_KIND_OBJECT)
-        tcall_shapes_object_(m, place);
-    else if (kind == TCALL_KIND_LIST)
-        code = tcall_shapes_list_(m, place);
-    else if (kind == TCALL_KIND_TEXT)
-        code = tcall_shapes_text_(m, place);
-    else if (kind == TCALL_KIND_CHOICE)
-        code = tcall_shapes_choice_(m, place);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = m->text[m->token] == 't';
-    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        code = tcall_shapes_number_(m, place);
-    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
-}
-
-/* The types that the shape at hand admits. */
-static uint8_t tcall_shapes_admitted_(tcall_machine *m)
-{
-    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shapes_drop_(tcall_machine *m)
-{
-    const tcall_place_ *around = &m->slot[m->open->first].place;
-    const tcall_object *object = around->object;
-    const tcall_shape *member;
-    if (!object || around->member == TCALL_NO_MEMBER_)
-        return NULL;
-    member = around->member +
-             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, (uint8_t)around->member);
-    tcall_store_null_(tcall_store_came_(object, around->base),
-                      (uint8_t)around->member);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          around->member);
-}
-
-static const tcall_rows tcall_shapes_ = {
-    tcall_shapes_enter_, NULL,
-    tcall_shapes_opens_, tcall_shapes_name_,
-    tcall_shapes_ends_,  tcall_shapes_admitted_,
-    tcall_shapes_drop_};
-
-/* What the frames of a run do, of which this is the first. */
-static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
-                                                  uint16_t first)
-{
-    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
-                                                           : m->is.target.rows;
+    if (!m->skip) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    } else if (m->skip == m->syntax.depth + 1) {
+        m->skip = 0;
+        if (m->heard)
+            tcall_machine_fits_(m, types);
+    }
 }
 
 /* ---- two that are alike ---- */
@@ -8275,7 +7944,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -8286,8 +7955,10 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     bool known = false;
     m->named = false;
     m->first = m->frames;
-    if (open->last > open->first)
-        known = tcall_machine_do_(m, open->first)->name(m);
+    if (m->fit.place && !m->skip)
+        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    else if (open->last > open->first)
+        known = m->is.target.rows->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -8303,7 +7974,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->length = m->followed = 0;
+    m->fit.length = m->fit.followed = 0;
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8324,9 +7995,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->length += len;
+    m->fit.length += len;
     if (s->wide)
-        m->followed += tcall_machine_followed_(name, len);
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8359,7 +8032,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     } else if (!m->syntax.depth) {
         tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        tcall_machine_do_(m, open->first)->enter(m);
+        m->is.target.rows->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -8369,7 +8042,8 @@ static inline void tcall_machine_enter_(tcall_machine *m)
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
+        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return;
     }
@@ -8382,7 +8056,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->opens(m);
+        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -8395,9 +8069,11 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
+    m->fit.length = m->fit.followed = 0;
+    m->heard = m->heard && m->skip;
+    if (m->fit.place && !m->skip)
+        tcall_machine_fit_(m, first);
     if (first == '"') {
-        m->length = m->followed = 0;
-        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -8418,9 +8094,13 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (s->wide)
-        m->followed += tcall_machine_followed_(bytes, len);
-    m->length += len;
+    if (m->heard && !m->skip) {
+        tcall_fit_data_(&m->fit, bytes, len);
+    } else {
+        if (s->wide)
+            m->fit.followed += tcall_machine_followed_(bytes, len);
+        m->fit.length += len;
+    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -8474,18 +8154,19 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
-/* A scalar is complete: it means another value, or its frames answer. */
+/* A scalar is complete: it means another value, or it is checked. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
+    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
-    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m) ||
-        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        (!asked && !(m->is.object && !m->syntax.depth)))
         return;
     if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
         !m->mended && m->is.coerce(m, types)) {
@@ -8493,17 +8174,20 @@ static void tcall_machine_scalar_(tcall_machine *m)
             tcall_machine_again_(m);
         return;
     }
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, types);
+    if (shaped)
+        tcall_machine_fits_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then its frames answer. */
+ * hashes agree, then it is checked. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
+    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
     if (!tcall_machine_going_(m))
         return;
@@ -8514,9 +8198,10 @@ static void tcall_machine_closes_(tcall_machine *m)
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)
-            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    if (m->fit.place)
+        tcall_machine_fit_closes_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     m->open++;
 }
@@ -8629,33 +8314,41 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name = m->syntax.object && m->open->last > m->open->first
-                           ? tcall_machine_do_(m, m->open->first)->drop(m)
-                           : NULL;
+    const tcall_open_ *open = m->open;
+    const char *name = NULL;
+    if (m->syntax.depth && m->syntax.object)
+        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
+                            : m->is.target.rows->drop(m);
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at,
-                           m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_PLACE_
-                               ? TCALL_COERCED_LEFT_
-                               : TCALL_COERCED_ABSENT_,
-                           name);
+    tcall_machine_coerced_(
+        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+        name);
     return true;
+}
+
+/* Returns the types that the value at hand may have. */
+static uint8_t tcall_machine_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape;
+    uint8_t types;
+    if (!m->fit.place)
+        return m->is.target.rows->admitted(m);
+    shape = (const tcall_shape *)m->fit.place->what;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted = TCALL_SHAPE_ANY;
+    uint8_t admitted;
     if (m->is.object && !m->syntax.depth)
         return false; /* what is no object is for lenient */
-    if (m->frames > m->first) {
-        if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
-            m->slot[m->first].frame.node->types == types)
-            return false; /* mostly it is what alone may come */
-        admitted = tcall_machine_do_(m, m->first)->admitted(m);
-    }
+    if (m->frames == m->first + 1 &&
+        m->slot[m->first].frame.node->types == types)
+        return false; /* mostly it is what alone may come */
+    admitted = tcall_machine_admitted_(m);
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))
@@ -10224,702 +9917,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
 }
 
 /* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_int value,
-                              int decimals)
-{
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    tcall_write_decimal_(writer, value, decimals);
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* One of the two limits of a value that its schema says. */
-typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
-    tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
-} tcall_limit_;
-
-enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
-
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_writer *out; /* where they are said */
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
-enum {
-    TCALL_LIMITS_VALUE_,
-    TCALL_LIMITS_LENGTH_,
-    TCALL_LIMITS_ITEMS_,
-    TCALL_LIMITS_PROPERTIES_
-};
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
-{
-    bool value = node->kind < TCALL_KIND_TEXT, low, high;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = value                           ? TCALL_LIMITS_VALUE_
-            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
-                                            : TCALL_LIMITS_LENGTH_;
-    is.digits = value ? node->digits : 0;
-    is.low.number = node->low;
-    is.high.number = node->high;
-    low = node->low > (value ? INT32_MIN : 0);
-    high =
-        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        is.low.number = range->low;
-        is.high.number = range->high;
-        low = range->low > INT64_MIN;
-        high = range->high < INT64_MAX;
-    }
-#endif
-    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
-        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
-        return is;
-    if (low)
-        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
-                                                     : TCALL_LIMIT_WITHIN_;
-    if (high)
-        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
-                                                       : TCALL_LIMIT_WITHIN_;
-    return is;
-}
-
-/* Returns the types without those that others include: every integer is a
- * number. */
-static unsigned tcall_types_of_(const tcall_shape *node)
-{
-    unsigned types = node->types;
-    if (types & TCALL_SHAPE_NUMBER)
-        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
-    return types;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
-}
-
-/* ==========================================================================
  * >>pattern
  *
  * The program is a nondeterministic automaton in the order of the pattern.
@@ -12160,7 +11157,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->length - m->followed;
+        count = m->fit.length - m->fit.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
@@ -12275,7 +11272,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_store_types_(*p);
+            types |= tcall_types_from_(*p);
     return types;
 }
 
@@ -13350,85 +12347,33 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* ==========================================================================
  * >>say
  *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
- * with whoever reads shapes alone.
+ * A sentence is a text in flash in which % and a letter stand for what differs
+ * from one fault to the next. Those in TCALL_MISFITS are said of shapes and of
+ * schemas, by the bare decoder, which has no text any more, too; what only
+ * schemas say is in a second table that only their reader names.
  */
 
-/* ---- misfits of shapes: where ---- */
+/* ---- numbers and lists ---- */
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
+                              int decimals)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
-/* A misfit that is said, and where it is: the value, and the object or list
- * around it. */
-typedef struct tcall_misplaced_ {
-    tcall_writer *out;          /* where it is said */
-    const tcall_misfit *misfit; /* NULL: it was found in checked text */
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-    tcall_limits_ limits;                                 /* of the value */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+/* Writes what stands between two of a list, before the last `left` of them. */
+static void tcall_say_or_(tcall_writer *writer, uint32_t left)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    if (left)
+        tcall_write_flash(writer, left > 1 ? TCALL_FLASH_TEXT_(", ")
+                                           : TCALL_FLASH_TEXT_(" or "));
 }
-
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(place->out, '/');
-            if (list)
-                tcall_put_number_(place->out, step, 0);
-            else
-                tcall_put_step_(place->out, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
-}
-
-/* ---- and in words ---- */
 
 /* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+static void tcall_say_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
@@ -13439,251 +12384,166 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
     }
 }
 
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(unsigned types)
+{
+    return types & TCALL_SHAPE_NUMBER ? types & ~(unsigned)TCALL_SHAPE_INTEGER
+                                      : types;
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_say_words_(tcall_writer *writer, const char *word,
+                             uint32_t count)
+{
+    for (; count; word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        tcall_say_or_(writer, --count);
+    }
+}
+
+/* ---- limits ---- */
+
+/* A limit of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
+
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
+
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_NONE_,
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
+
+static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+{
+    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
+    limit.number = number;
+    if (said)
+        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    return limit;
+}
+
+/* Returns the limits of a shape. */
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+{
+    static const uint8_t of[] TCALL_FLASH_ = {
+        /* by kind */
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
+        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
+    tcall_int low = shape->low, high = shape->high;
+    tcall_int least = INT32_MIN, most = INT32_MAX;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = TCALL_FETCH_8_(of + shape->kind);
+    if (!is.of)
+        return is;
+    if (is.of == TCALL_LIMITS_VALUE_)
+        is.digits = shape->digits;
+    else
+        least = 0;
+#ifndef TOOLCALL_NO_INT64
+    if (shape->kind == TCALL_KIND_INTEGER64 ||
+        shape->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, shape->more);
+        low = range->low;
+        high = range->high;
+        least = INT64_MIN;
+        most = INT64_MAX;
+    }
+#endif
+    is.low =
+        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
+    is.high = tcall_limit_of_(
+        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
+        shape->flags & TCALL_MEMBER_UNDER);
+    return is;
+}
+
+/* Returns whether a keyword is the upper one of two. */
+static bool tcall_is_upper_(unsigned keyword)
+{
+    return (keyword - (keyword < TCALL_ON_MIN_LENGTH_
+                           ? (unsigned)TCALL_ON_MINIMUM_
+                           : (unsigned)TCALL_ON_MIN_LENGTH_)) %
+           2;
+}
+
 /* Writes so many of what the limits are of: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 {
     static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
+        "\0\0\0\0 character\0 characters\0 element\0 elements\0"
         " property\0 properties\0";
     tcall_put_number_(writer, count, 0);
     tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
 }
 
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
+/* ---- a fault, and all that its sentence may name ---- */
+
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    tcall_part_ part; /* writes what a letter stands for */
+    const tcall_fault *is;
+    const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
+    const char *value;          /* in the text, or NULL */
+    const char *key;            /* of the member at the place, or NULL */
+    const tcall_shape *shape;   /* that is missed, or NULL: a node is */
+    tcall_limits_ limits;       /* what to send: in these, */
+    unsigned types;             /* of these */
+    tcall_limit_ passed;        /* the one that is passed */
+    uint8_t keyword;            /* TCALL_ON_... */
+    bool never;                 /* it misses a schema that is false */
+    bool remedy;                /* what to send is said, too */
+} tcall_said_fault_;
+
+/* Returns a fault with its value, where there is a text; without a remedy it is
+ * of what nobody can send anew. */
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
+    tcall_said_fault_ said;
+    memset(&said, 0, sizeof said);
+    said.out = writer;
+    said.is = is;
+    said.value = text ? text + is->at : NULL;
+    said.keyword = is->keyword;
+    said.remedy = remedy;
+    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    if (said.never) /* it is known by what brought it */
+        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                           ? is->row->on
+                           : (uint8_t)TCALL_ON_ALLOF_;
+    return said;
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
-    else
-        tcall_tell_types_(place->out, null_last
-                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
-                                          : types);
-    tcall_tell_range_(&place->limits, false);
-    if (null_last)
-        TCALL_SAY(place->out, " or null");
-}
-
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    if (place->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(place);
-        return;
-    }
-    TCALL_SAY(place->out, "at most ");
-    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(place->out, node->size - 1, 0);
-        TCALL_SAY(place->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_misplaced_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(place->out, "use ");
-    tcall_tell_list_(place->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(place->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_misplaced_ *place)
-{
-    if (place->came) {
-        place->show(place->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = place->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(place->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        place->out->quoted = 1;
-    tcall_write_bytes(place->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    place->out->quoted = quoted;
-    tcall_write_text(place->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_misplaced_ *place)
-{
-    const tcall_misfit *misfit = place->misfit;
-    if (place->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(place->out, "the string");
-    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(place->out, "the array");
-    else if (place->came)
-        place->show(place->out, place->came);
-    else if (misfit->exact)
-        tcall_put_number_(place->out, misfit->got, place->node->digits);
-    else
-        TCALL_SAY(place->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
-    tcall_limits_ *limits = &place->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(place); break;
-    case 'u':
-        tcall_write_parts_(place->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(place->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(place); break;
-    case 'r': tcall_tell_room_(place); break;
-    case 'k': tcall_tell_known_(place); break;
-    case 'w':
-        if (!tcall_tell_came_(place))
-            TCALL_SAY(place->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            place->out,
-            tcall_tell_came_(place)
-                ? TCALL_FLASH_TEXT_(" is not a property here")
-                : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(place->out, place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    place->node = node;
-    place->limits = tcall_limits_of_(node);
-    place->limits.out = place->out;
-    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
-                       tcall_tell_part_, place);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    memset(&place, 0, sizeof place);
-    place.out = writer;
-    place.misfit = misfit;
-    place.node = &tcall_root_;
-    place.object = shape;
-    tcall_say_place_(&place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(&place, misfit->code);
-    return writer->error;
+    tcall_write_parts_(said->out, flash, said->part, said);
 }
 
 /* ---- texts ---- */
@@ -13693,32 +12553,32 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * are never cut. */
+ * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes a string, of steps and what is whole only the content. It may have
- * been decoded where it lies. */
+/* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
-    const char *at = string + 1, *end = NULL;
-    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
     tcall_write_text(writer, quotes ? "\"" : "");
-    if (*string != '"')
-        end = at + tcall_text_inner_(string).len;
-    while ((end ? at < end : *at != '"') && !cut) {
-        const char *from = at, *escape = NULL;
-        bool plain = end && *at == '\\'; /* no escape any more */
+    while (at < end) {
+        const char *from = at, *other = NULL;
         char bytes[4] = "\\";
-        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
-        at += plain;
-        sent += len;
-        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
-                                     : quotes && writer->len >= room;
+        size_t len = 1;
+        if (plain && *at == '\\') /* no escape any more */
+            at++;
+        else
+            len = tcall_text_character_(&at, bytes);
         if (how == TCALL_SAY_STEP_ && len == 1)
-            escape = tcall_pointer_escape_(*bytes);
-        if (cut || escape)
-            tcall_write_text(writer, cut ? "..." : escape);
+            other = tcall_pointer_escape_(*bytes);
+        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
+            other = "...";
+            end = at;
+        }
+        if (other)
+            tcall_write_text(writer, other);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
             tcall_write_bytes(writer, from, (size_t)(at - from));
         else
@@ -13756,26 +12616,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
         tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
 }
 
-/* Writes a number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+/* ---- places: JSON Pointers ---- */
+
+/* Writes a name in flash as a step. */
+static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
+    char c;
+    tcall_write_char_(writer, '/');
+    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
+        const char *escape = tcall_pointer_escape_(c);
+        if (escape)
+            tcall_write_text(writer, escape);
+        else if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
 }
 
-/* Returns what the counts of a value are of. */
-static uint8_t tcall_counts_of_(const char *value)
+/* Writes the index of an item as a step. */
+static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 {
-    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
-           : *value == '['              ? TCALL_LIMITS_ITEMS_
-                                        : TCALL_LIMITS_PROPERTIES_;
+    tcall_write_char_(writer, '/');
+    tcall_put_number_(writer, (tcall_int)index, 0);
 }
 
-/* ---- places ---- */
-
-/* Writes the JSON Pointer of the value, or of the member whose name begins, at
- * a place in JSON text, which is read once and not behind the place. Returns
- * the quote of the last name, or NULL where the last step is an index. */
+/* Writes the pointer of the value, or of the member whose name begins, at a
+ * place in JSON text, which is read once and not behind the place. Returns the
+ * quote of the last name, or NULL where the last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
@@ -13794,27 +12662,340 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
             *++step = *p == '{';
     }
-    if (*step == 1) {
-        if (tcall_text_is_string_(place))
-            *step = 1 + 2 * (uint32_t)(place - text);
-        else
-            step--;
-    }
+    if (*step == 1 && tcall_text_is_string_(place))
+        *step = 1 + 2 * (uint32_t)(place - text);
+    else if (*step == 1)
+        step--;
     for (at = steps + 1; at <= step; at++) {
+        if (!(*at & 1)) {
+            tcall_say_index_(writer, *at / 2);
+            continue;
+        }
         tcall_write_text(writer, "/");
-        if (*at & 1)
-            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
-        else
-            tcall_say_count_(writer, *at / 2);
+        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
     }
     return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* ---- what is wrong, and what to send instead ---- */
+/* Returns whether a fault of a shape is of its object, not of a value. */
+static bool tcall_is_of_names_(const tcall_fault *is)
+{
+    return is->keyword == TCALL_ON_OTHERS_ ||
+           is->keyword == TCALL_ON_REQUIRED_ ||
+           is->keyword == TCALL_ON_DUPLICATE_;
+}
+
+/* Walks the way of a misfit from an object to its place, writing the steps from
+ * `from` on, and makes it a fault. What is absent or unknown has no place of
+ * its own: that is the object. */
+static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                  const tcall_misfit *misfit,
+                                  const tcall_object *from, uint8_t first)
+{
+    const tcall_shape *at = &tcall_root_;
+    tcall_fault fault;
+    uint8_t i;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
+    for (i = first; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, from);
+        TCALL_FETCH_(tcall_shape, shape, at);
+        bool list = shape->kind == TCALL_KIND_LIST;
+        fault.count = step;
+        if (!list &&
+            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
+            break;
+        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+            break;
+        at = list ? (const tcall_shape *)shape->more : object->members + step;
+        if (list)
+            tcall_say_index_(writer, step);
+        else
+            tcall_say_step_(writer, tcall_word_at_(object->names, step));
+        if (TCALL_FETCH_8_(&at->kind) == TCALL_KIND_OBJECT)
+            from = TCALL_FETCH_POINTER_(const tcall_object *, &at->more);
+    }
+    fault.shape = tcall_is_of_names_(&fault) ? (const void *)from : at;
+    return fault;
+}
+
+/* ---- what a letter stands for ---- */
+
+/* Writes what came, if it is known: a value, or the beginning of a name or
+ * word. */
+static bool tcall_say_came_(const tcall_said_fault_ *said)
+{
+    const tcall_misfit *misfit = said->misfit;
+    if (said->value)
+        tcall_say_sent_(said->out, said->value);
+    else if (misfit->exact)
+        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+#if TOOLCALL_MISFIT_TEXT
+    else if (misfit->text_len) {
+        size_t len = misfit->text_len;
+        bool cut = len == TOOLCALL_MISFIT_TEXT;
+        uint8_t quoted = said->out->quoted;
+        tcall_write_char_(said->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            said->out->quoted = 1;
+        tcall_write_bytes(said->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
+    }
+#endif
+    else
+        return false;
+    return true;
+}
+
+/* Writes which type came. */
+static void tcall_say_type_(const tcall_said_fault_ *said)
+{
+    tcall_type type =
+        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (type == TCALL_MISSING)
+        TCALL_SAY(said->out, "of another type");
+    else if (type < TCALL_BOOL || type > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, type == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << type);
+}
+
+/* Writes a limit; bare: as a mere number. */
+static void tcall_say_limit_(const tcall_said_fault_ *said,
+                             const tcall_limit_ *limit, bool bare)
+{
+    if (limit->text.len)
+        tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
+    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else
+        tcall_put_number_(said->out, limit->number, said->limits.digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    const tcall_limits_ *is = &said->limits;
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
+        range = 9;
+    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
+{
+    const tcall_shape *shape = said->shape;
+    bool word = shape && shape->kind == TCALL_KIND_CHOICE;
+    bool null_last = said->types & TCALL_SHAPE_NULL &&
+                     (word || said->limits.low.how || said->limits.high.how);
+    unsigned types =
+        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    if (word)
+        tcall_say_words_(said->out, (const char *)shape->more,
+                         (uint32_t)shape->high + 1);
+    else
+        tcall_say_types_(said->out, types);
+    tcall_say_range_(said, !types);
+    if (null_last)
+        TCALL_SAY(said->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_say_room_(tcall_said_fault_ *said)
+{
+    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_say_wanted_(said);
+        return;
+    }
+    TCALL_SAY(said->out, "at most ");
+    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(said->out, said->shape->size - 1, 0);
+        TCALL_SAY(said->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_say_known_(const tcall_said_fault_ *said)
+{
+    TCALL_FETCH_(tcall_object, object, said->is->shape);
+    if (!object->count)
+        return;
+    TCALL_SAY(said->out, "use ");
+    tcall_say_words_(said->out, object->names, object->count);
+    TCALL_SAY(said->out, " or ");
+}
+
+/* Returns whether is->count says how many of what is limited there are. */
+static bool tcall_is_counted_(const tcall_said_fault_ *said)
+{
+    return said->value &&
+           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
+            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+}
+
+/* Writes which limit was passed. */
+static void tcall_say_passed_(tcall_said_fault_ *said)
+{
+    static const char ways[] TCALL_FLASH_ =
+        "under the minimum %p\0over the maximum %p\0"
+        "not greater than %p\0not less than %p\0";
+    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
+    way += tcall_is_upper_(said->keyword);
+    tcall_say_text_(said, tcall_word_at_(ways, way));
+}
+
+/* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
+TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+{
+    static const char things[] TCALL_FLASH_ =
+        "this\0this number\0the string\0the array\0";
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    uint8_t of_what = said->limits.of;
+    bool counted = tcall_is_counted_(said);
+    if (letter == 'v' && !tcall_say_came_(said)) {
+        tcall_write_flash(
+            out, tcall_word_at_(things,
+                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+    } else if (letter == 'n' && counted) {
+        TCALL_SAY(out, "has ");
+        tcall_say_count_(out, is->count, of_what);
+        tcall_write_char_(out, ',');
+    } else if (letter == 'n') {
+        TCALL_SAY(out, "is");
+    } else if (letter == 'x' && tcall_say_came_(said)) {
+        TCALL_SAY(out, " is not a property here");
+    } else if (letter == 'x') {
+        TCALL_SAY(out, "a property is not known here");
+    } else if (letter == 'm') {
+        tcall_say_words_(
+            out,
+            tcall_word_at_(
+                TCALL_FETCH_POINTER_(const char *,
+                                     &((const tcall_object *)is->shape)->names),
+                is->count),
+            1);
+    } else if (letter == 't') {
+        tcall_say_type_(said);
+    } else if (letter == 'u') {
+        tcall_say_passed_(said);
+    } else if (letter == 's') {
+        tcall_say_wanted_(said);
+    } else if (letter == 'r') {
+        tcall_say_room_(said);
+    } else if (letter == 'k') {
+        tcall_say_known_(said);
+    } else if (letter == 'p') {
+        tcall_say_limit_(said, &said->passed, counted);
+    } else if (letter == 'h') {
+        tcall_say_limit_(said, &said->limits.high, false);
+    } else if (letter != 'v') {
+        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+    }
+}
+
+/* ---- sentences of shapes ---- */
+
+/* Says the sentence at an index, from 1; one that is empty is as before. */
+static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
+                                int index)
+{
+    const char *text;
+    do
+        text = tcall_word_at_(sentences, 2 * --index);
+    while (index && !TCALL_BYTE_(text));
+    tcall_say_text_(said, text);
+    if (said->remedy)
+        tcall_say_text_(said, tcall_word_next_(text));
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+#else
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_say_sentence_(said, sentences, code);
+#endif
+}
+
+/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
+static int tcall_misfit_of_(unsigned keyword)
+{
+    int code = (int)sizeof tcall_misfit_keys_ - 1;
+    while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
+        code--;
+    return code;
+}
+
+/* Says a fault of a shape. */
+static void tcall_say_shape_(tcall_said_fault_ *said)
+{
+    const tcall_fault *is = said->is;
+    TCALL_FETCH_(tcall_shape, shape,
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
+    said->part = tcall_say_part_;
+    said->shape = shape;
+    said->types = tcall_types_of_(shape->types);
+    said->limits = tcall_limits_of_(shape);
+    said->passed =
+        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+}
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    size_t before = writer->len;
+    tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
+    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    said.misfit = misfit;
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_say_shape_(&said);
+    return writer->error;
+}
+
+/* ---- sentences of schemas ---- */
 
 /* X(keyword, what is wrong, what to do about it): in the order of the keywords;
- * what is empty is as before. Those of members and items are for a schema that
- * is false, the first one for any other that is. */
+ * what is empty is as before, or in TCALL_MISFITS. Those of members and items
+ * are for a schema that is false, the first one for any other that is. %o is
+ * the rule, %a the name, %e how many, %y match it, %f alternatives fit, %w the
+ * value that came twice, %q the pattern, %d the name that needs another. */
 #define TCALL_SENTENCES_(X)                                                    \
     X(ALLOF, "no value is allowed here", "; leave it out")                     \
     X(REF, "", "")                                                             \
@@ -13824,95 +13005,53 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(IF, "", "")                                                              \
     X(THEN, "", "")                                                            \
     X(ELSE, "", "")                                                            \
-    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(CONTAINS, "%e of the array %y", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
-    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PROPERTIES, "%a is not allowed", "; leave it out")                       \
     X(PATTERNS, "", "")                                                        \
-    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(OTHERS, "", "")                                                          \
     X(PREFIX, "this element is one too many", "; leave it out")                \
     X(ITEMS, "", "")                                                           \
     X(NAMES, "%v is not allowed", "; leave it out")                            \
-    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(ENUM, "", "")                                                            \
     X(CONST, "%v is not the only value that is allowed", "; send %o")          \
-    X(PATTERN, "%v does not match the pattern %x",                             \
+    X(PATTERN, "%v does not match the pattern %q",                             \
       "; send a string that does")                                             \
-    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MINIMUM, "", "")                                                         \
     X(MAXIMUM, "", "")                                                         \
-    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
-    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(ABOVE, "", "")                                                           \
+    X(BELOW, "", "")                                                           \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
+    X(MIN_LENGTH, "", "")                                                      \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
     X(MIN_PROPERTIES, "", "")                                                  \
     X(MAX_PROPERTIES, "", "")                                                  \
-    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
-    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(MIN_CONTAINS, "%e of the array %y", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%e of the array %y", "; send at most %o of them")         \
     X(UNIQUE, "%w is in the array twice", "; send each value once")            \
-    X(REQUIRED, "the property %o is missing", "; add it")                      \
-    X(NEEDED, "the property %o is missing, which %p needs",                    \
-      "; add it or leave out %p")                                              \
-    X(TYPE, "%v is %t", "; send %T")
-
-/* Returns what is wrong where a keyword is missed; half 1: what to do. */
-static const char *tcall_sentence_(unsigned keyword, int half)
-{
-    static const char texts[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-    const char *text;
-    do {
-        keyword--;
-        text = tcall_word_at_(texts, 2 * (int)keyword + half);
-    } while (keyword && !TCALL_BYTE_(text));
-    return text;
-}
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *value;
-    const char *key; /* of the member at the place, or NULL */
-    bool never;      /* it misses a schema that is false */
-    uint8_t keyword; /* of that the one that brought it, or ALLOF */
-} tcall_said_fault_;
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    tcall_said_fault_ fault = {writer, is,    text + is->at,
-                               NULL,   never, is->keyword};
-    if (never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : (uint8_t)TCALL_ON_ALLOF_;
-    return fault;
-}
+    X(REQUIRED, "", "")                                                        \
+    X(NEEDED, "the property %m is missing, which %d needs",                    \
+      "; add it or leave out %d")
 
 /* Returns the word of the schema that a person would look for. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
-    unsigned on = fault->keyword;
-    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
-    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+    unsigned on = said->keyword;
+    const tcall_row *row = said->is->row;
+    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
         on != TCALL_ON_NAMES_)
         return "false";
-    if (old)
+    if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
     return tcall_keyword_words_[on];
 }
 
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         int keyword)
+/* Returns the next word of an enum, or name of a property, or NULL. */
+static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -13921,80 +13060,33 @@ static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    const char *p =
+    const char *next =
         words ? tcall_text_first_(row->of.text) : row->of.members->name;
-    const char *next;
-    for (; p; p = next) {
-        tcall_say_spelled_(writer, p);
-        next = tcall_text_after_(
-            tcall_text_skip_(words ? p : tcall_text_value_(p)));
-        if (!next)
-            break;
-        tcall_write_text(writer,
-                         !words || tcall_text_after_(tcall_text_skip_(next))
-                             ? ", "
-                             : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
+    while (next) {
+        tcall_say_spelled_(writer, next);
+        next = tcall_say_next_(next, words);
+        if (next && writer->len > room) {
+            tcall_write_text(writer, ", ...");
             break;
         }
+        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
     }
 }
 
-/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
- * two the one that excludes its number. */
-static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
-{
-    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    bool counts = low >= TCALL_ON_MIN_LENGTH_;
-    const tcall_row *row =
-        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
-    bool beyond = row && !counts;
-    tcall_limit_ limit;
-    memset(&limit, 0, sizeof limit);
-    if (!counts && !row)
-        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
-    if (!row)
-        return limit;
-    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    if (counts)
-        limit.number = (tcall_int)row->of.number;
-    else
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
-/* Writes which numbers to send, or how many of what a value has. */
-static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
-{
-    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
-    tcall_limits_ is;
-    is.out = fault->out;
-    is.digits = 0;
-    is.of =
-        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
-    is.low = tcall_fault_limit_(fault, 0);
-    is.high = tcall_fault_limit_(fault, 1);
-    if (!counts)
-        tcall_write_text(fault->out, number ? "a number" : "an integer");
-    tcall_tell_range_(&is, counts);
-}
-
-/* Writes what a row says, as its schema spells it. */
+/* Writes a row's value as its schema spells it. */
 static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
 {
     const char *text = row->of.text;
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
-        tcall_say_count_(writer, row->of.number);
+        tcall_put_number_(writer, (tcall_int)row->of.number, 0);
         return;
     }
     if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
         text = row->of.members->name;
         if (*text == '"')
             text = tcall_text_value_(text);
-        if (row->on <= TCALL_ON_ONEOF_)
-            while (*text != '[')
-                text--;
+        while (row->on <= TCALL_ON_ONEOF_ && *text != '[')
+            text--;
     }
     tcall_say_spelled_(writer, text);
 }
@@ -14014,213 +13106,160 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
     const char *key = tcall_text_first_(row->of.text), *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > name)
-            return key;
-    }
+    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
+        key = tcall_text_after_(end);
+    return key;
 }
 
-/* Returns what a value is. */
-static const char *tcall_fault_type_(const char *value)
+/* Writes what a letter of a schema's sentence stands for. */
+static void tcall_say_row_part_(void *of, char letter)
 {
-    switch (tcall_text_type_(value)) {
-    case TCALL_BOOL: return "a boolean";
-    case TCALL_NUMBER: return "a number";
-    case TCALL_STRING: return "a string";
-    default: return "not allowed here";
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* Writes what stands in a sentence for %o: the rule, or the missing name. */
-static void tcall_say_own_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = fault->is->row;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_spelled_(fault->out,
-                           tcall_fault_item_(row->of.text, fault->is->count));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
-    else
-        tcall_say_rule_(fault->out, row);
-}
-
-/* Writes what to do about a name that is no property: whether there are others.
- */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_list_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Returns how a limit is said that was passed. */
-static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
-{
-    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-    return most ? "over the maximum" : "under the minimum";
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    const tcall_row *row = is->row;
-    unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_sent_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(
-            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
-        break;
-    case 'n':
-        tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_counts_of_(fault->value));
-        break;
-    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
-    case 'o': tcall_say_own_(fault); break;
-    case 'r': tcall_say_range_(fault, number); break;
-    case 'e': tcall_say_list_(writer, row); break;
-    case 'x':
-        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
-        break;
-    case 'w':
-        if (is->count == UINT16_MAX) /* or more */
-            tcall_write_text(writer, "a value");
-        else
-            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
-        break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
-        break;
-    case 'f':
-        tcall_write_text(writer,
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    const tcall_row *row = is->row, *other;
+    bool ours = said->key == said->value;
+    const char *name = said->key ? said->key : said->value;
+    if (letter == 'v' && ours)
+        tcall_write_text(out, "the property name ");
+    if (letter == 'o')
+        tcall_say_rule_(out, row);
+    else if (letter == 'a')
+        tcall_say_sent_(out, name);
+    else if (letter == 'e')
+        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+    else if (letter == 'f')
+        tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p':
-        tcall_say_spelled_(writer,
+    else if (letter == 'q')
+        tcall_say_string_(out, row->of.match->text, TCALL_SAY_WHOLE_);
+    else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
+        tcall_write_text(out, "a value");
+    else if (letter == 'w')
+        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+    else if (letter == 'd')
+        tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
-        break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
+    else if (letter == 'm')
+        tcall_say_spelled_(out,
+                           said->keyword == TCALL_ON_NEEDED_
+                               ? row->of.text + is->count
+                               : tcall_fault_item_(row->of.text, is->count));
+    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
+        tcall_say_list_(out, row);
+    else if (letter == 'y') {
+        tcall_write_text(out, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
+    } else if (letter == 'k') {
+        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
+        if (other && other->count) {
+            tcall_write_text(out, "use one of ");
+            tcall_say_list_(out, other);
+            tcall_write_text(out, " or ");
+        }
+    } else
+        tcall_say_part_(of, letter);
 }
 
-/* Says a fault of a shape in the words for the misfit that it is. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const tcall_fault *is = fault->is;
-    tcall_misplaced_ place;
-    int code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&place, 0, sizeof place);
-    place.out = fault->out;
-    place.node = (const tcall_shape *)is->shape;
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
-    if (fault->keyword == TCALL_ON_OTHERS_ ||
-        fault->keyword == TCALL_ON_REQUIRED_ ||
-        fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_machine_object_;
-        place.object = (const tcall_object *)is->shape;
-    }
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &place.object->names),
-            is->count);
-    tcall_tell_misfit_(&place, code);
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns the limit that a row says. */
+static tcall_limit_ tcall_limit_by_(const tcall_row *row)
+{
+    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
+    tcall_limit_ limit = tcall_limit_of_(
+        counts ? (tcall_int)row->of.number : 0, true,
+        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
+    if (!counts)
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
+}
+
+/* Says a misfit of a schema. */
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const tcall_node *node = said->is->node;
+    const tcall_row *row = node->rows;
+    unsigned keyword = said->keyword;
+    int code;
+    said->part = tcall_say_row_part_;
+    said->limits.of = tcall_limits_by_(keyword);
+    said->types = said->limits.of > TCALL_LIMITS_VALUE_
+                      ? 0 /* counts are said alone */
+                      : tcall_types_of_(node->types);
+    if (said->limits.of == TCALL_LIMITS_VALUE_)
+        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    if (said->limits.of)
+        said->passed = tcall_limit_by_(said->is->row);
+    for (; said->limits.of && row; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->limits.of)
+            *(tcall_is_upper_(row->on) ? &said->limits.high
+                                       : &said->limits.low) =
+                tcall_limit_by_(row); /* of two the one that excludes its own */
+    if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
+        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        keyword -= 2; /* is said like the one before */
+    code = tcall_misfit_of_(keyword);
+    if (code)
+        tcall_say_misfit_(said, code);
+    else
+        tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
 /* ---- whole faults ---- */
 
 /* What says the fault of a node; NULL where there are but shapes. */
-typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-/* Says what is wrong, and to a model what to send instead. */
-TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
+static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
-    int half;
-    for (half = 0; half <= (int)remedy; half++)
-        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
-}
-
-static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
-                                bool remedy)
-{
-    if (!fault->is->node)
-        tcall_say_shape_(fault);
+    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
+    if (!said->is->node)
+        tcall_say_shape_(said);
     else if (say)
-        say(fault, remedy);
+        say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
- * ..." Without a remedy it is of what nobody can send anew. */
+ * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, say, remedy);
-}
-
-/* Writes "path", with the member that a coercion left out, or NULL. Returns the
- * last name. */
-static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at,
-                                     const tcall_coercion *coercion)
-{
-    const char *key;
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    key = tcall_say_pointer_(writer, text, text + at);
-    if (coercion && coercion->name)
-        tcall_write_text(writer, "/");
-    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    else if (coercion && coercion->name)
-        tcall_put_step_(writer, coercion->name);
-    tcall_write_unquote(writer);
-    return key;
+    tcall_say_it_(&said, say);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    said.key = tcall_say_pointer_(writer, text, said.value);
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_string(writer, tcall_fault_word_(&said));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, say, true);
+    tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -14233,26 +13272,37 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* Writes what a value was, a string of the text that it is, and what it is. */
+/* Writes where a value was, what it was, a string of the text that it is, and
+ * what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    tcall_say_pointer_(writer, text, value);
+    if (coercion->how == TCALL_COERCED_LEFT_) {
+        tcall_say_step_(writer, coercion->name);
+    } else if (coercion->name) {
+        tcall_write_text(writer, "/");
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    }
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-    } else {
-        tcall_write_quote(writer);
-        if (coercion->how == TCALL_COERCED_WORD_)
-            tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
-        tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_close(writer, '}');
+        return;
     }
+    tcall_write_quote(writer);
+    if (coercion->how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_spelled_(writer, value);
+    tcall_write_unquote(writer);
+    tcall_write_key(writer, "to");
+    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -14302,6 +13352,624 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         tcall_write_text(writer, schema->remedy);
     }
     return writer->error;
+}
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        if (walk->at)
+            level->at += level->size;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
+/* ---- nodes ---- */
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
+    }
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of - 1;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node->types);
+    view->optional = (uint16_t)(view->optional + optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+}
+
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
+{
+    const char *name = object->names;
+    bool any = false;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, name);
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+}
+
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
+    unsigned i = walk->around->next - 1u;
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
+            continue;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
+            tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            put(writer, node, walk.at);
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, node, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -14911,7 +14579,391 @@ TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
     memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
-/* ---- what can be wrong with a table ---- */
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters.text || tool->shape;
+}
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+TCALL_SHARED_ int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* ---- what protects a program without a report ----
+ *
+ * What a table must be for nothing unchecked to run, and nothing to crash. All
+ * else that can be wrong with it is the developer's to hear: see the report.
+ */
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
+}
+
+/* Hooks that nobody would call might be what keeps a tool from running. */
+static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
+                             size_t count)
+{
+    return count == 0 || (hooks && tc->desc.stages);
+}
+
+static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
+{
+    if (!tool->name || !*tool->name || !tool->run ||
+        tcall_find(tc, tcall_str_of(tool->name)))
+        return false;
+    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+           !tcall_is_unread_(tool->parameters) &&
+           !tcall_is_unread_(tool->output) &&
+           !tcall_is_unread_(tool->provider_schema) &&
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+}
+
+static bool tcall_desc_works_(const tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX)
+        return false;
+    return (desc->tools || !desc->tool_count) &&
+           (!desc->rows || desc->row_count >= desc->tool_count) &&
+           (desc->services || !desc->service_count) &&
+           (!desc->validator || desc->validator->check) &&
+           tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
+}
+
+/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+static int tcall_check_(tcall *tc, const tcall_tool *tool)
+{
+    bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
+    int r = works ? TCALL_OK : TCALL_E_TOOL;
+    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
+                           : r;
+}
+
+/* ---- schemas of a row ---- */
+
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+/* Compiles one schema of a row, so that a wrong one shows at the start. */
+static int tcall_row_schema_(const tcall_judged_ *judged,
+                             tcall_schema_text source, tcall_schema *schema)
+{
+    tcall *tc = judged->tc;
+    int r = TCALL_OK;
+    memset(schema, 0, sizeof *schema);
+    if (source.text && source.reader)
+        r = source.reader->judge(judged, schema, source);
+    if (r == TCALL_E_SCHEMA)
+        return TCALL_E_TOOL;
+    /* after what is missing already it would have come */
+    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
+        return TCALL_E_MEMORY;
+    return r;
+}
+
+/* Compiles all schemas of a row; only the one that checks calls is held in the
+ * block, with the registry's. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
+{
+    tcall_judged_ judged = {tc, tool, "parameters"};
+    tcall_schema schema;
+    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
+    judged.which = "output";
+    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
+    judged.which = "provider_schema";
+    return tcall_worse_(
+        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+}
+
+/* Are schemas compiled once, at the start? Otherwise that is done when a call
+ * comes, or somebody else checks. */
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    return !tc->desc.lazy_schemas && !tc->desc.validator;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
+}
+
+/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
+}
+
+/* ---- the registry ---- */
+
+/* Takes the tables that are as long as there may be tools. */
+static int tcall_tables_(tcall *tc)
+{
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
+    if (!rows)
+        return TCALL_OK;
+    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
+    if (tcall_holds_schemas_(tc))
+        tc->nodes =
+            (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
+}
+
+/* Checks a row of the table, reports all that is wrong with it, and makes it
+ * ready to be called. */
+static int tcall_row_add_(tcall *tc, size_t row, bool hold)
+{
+    const tcall_tool *tool = &tc->desc.tools[row];
+    int r = tcall_check_(tc, tool);
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
+    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+}
+
+int tcall_init(tcall *tc, const tcall_desc *desc)
+{
+    size_t i;
+    int r;
+    if (tcall_is_busy_(tc))
+        return TCALL_E_USAGE;
+    memset(tc, 0, sizeof *tc);
+    tc->busy = tc; /* desc->report is the program's */
+    tc->desc = *desc;
+    tcall_block_init(&tc->block, desc->block, desc->block_size);
+    r = tcall_check_(tc, NULL);
+    if (r == TCALL_OK) {
+        r = tcall_tables_(tc);
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
+    }
+    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
+        tcall_name_insert_(tc, i);
+    }
+    /* After an error nothing can be found, and so nothing can be called. */
+    tc->ready = r == TCALL_OK;
+    tc->error = r;
+    tc->busy = NULL;
+    if (r < 0)
+        tc->desc.tool_count = tc->name_count = 0;
+    return r;
+}
+
+/* What a call takes besides its texts; tcall_pick takes as much, and some more
+ * for each tool. */
+enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
+
+/* Returns how much of the block calls with so many bytes of text may take. */
+TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
+{
+    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    room += TCALL_PICK_ROOM_ * desc->tool_count;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
+            return room + 4 * bytes;
+    return room;
+}
+
+size_t tcall_need(const tcall_desc *desc, size_t bytes)
+{
+    size_t lasting;
+    tcall_desc copy = *desc;
+    tcall tc;
+    tc.busy = NULL;
+    copy.block = NULL;
+    copy.block_size = 0;
+    copy.faults = NULL;
+    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
+        return 0;
+    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
+    return lasting > tc.block.need ? lasting : tc.block.need;
+}
+
+/* A row that is free: it needs a permission that nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+/* Makes a row free. */
+static void tcall_row_clear_(tcall_tool *row)
+{
+    memset(row, 0, sizeof *row);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+}
+
+/* Returns the first row that is free. A call under way may still need the row
+ * of a tool that was removed. */
+static size_t tcall_row_free_(const tcall *tc)
+{
+    size_t row = tc->desc.tool_count;
+    if (tc->block.high == 0)
+        for (row = 0; row < tc->desc.tool_count; row++)
+            if (tc->desc.rows[row].permissions == TCALL_GONE_)
+                break;
+    return row;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t row;
+    int r = tcall_usable_(tc);
+    if (r < 0 || !tc->desc.rows)
+        return r < 0 ? r : TCALL_E_USAGE;
+    /* Where an agent talks, what the block held before it cannot grow. */
+    if (tc->offer && tool->hook_count)
+        return TCALL_E_USAGE;
+    row = tcall_row_free_(tc);
+    if (row == tc->desc.row_count)
+        return TCALL_E_MEMORY;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
+    tc->missing = 0;
+    r = tcall_row_add_(tc, row, false);
+    if (r < 0) {
+        tcall_row_clear_(&tc->desc.rows[row]);
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
+        tc->desc.tool_count++;
+    return (int)row;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->desc.rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->desc.rows + (tool - tc->desc.rows);
+    tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row - tc->desc.rows] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    return TCALL_OK;
+}
+
+/* ---- time and events ---- */
+
+/* Returns milliseconds, or 0 without a clock. */
+TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
+{
+    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
+}
+
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
+/* An event that is being told. Whoever is told may cause another one. */
+typedef struct tcall_dispatch_ {
+    tcall_listener *next; /* who is told next */
+    struct tcall_dispatch_ *outer;
+} tcall_dispatch_;
+
+/* Sends an event to all who want it. */
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
+    event->kind = kind;
+    tc->dispatch = &dispatch;
+    if (tc->desc.on_event)
+        tc->desc.on_event(tc->desc.user, event);
+    while (dispatch.next) {
+        tcall_listener *listener = dispatch.next;
+        dispatch.next = listener->next;
+        if (listener->on_event &&
+            (!listener->kinds || listener->kinds >> kind & 1))
+            listener->on_event(listener->user, event);
+    }
+    tc->dispatch = dispatch.outer;
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
+
+/* ---- the report ----
+ *
+ * What a developer is told of const tables. A program that does not name it
+ * carries none of the sentences and of what finds the faults.
+ */
 
 /* A row or table that is judged, and what came of it so far. */
 typedef struct tcall_review_ {
@@ -15017,18 +15069,6 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-/* Returns whether something says what the arguments must be. */
-TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
-{
-    return tool->parameters.text || tool->shape;
-}
-
-/* A text that nothing reads cannot be checked. */
-static bool tcall_is_unread_(tcall_schema_text source)
-{
-    return source.text && !source.reader;
-}
-
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
@@ -15048,9 +15088,8 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   TCALL_PROBLEM_MODE_);
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
-                                                   const tcall_tool *tool)
+/* Reports everything that is wrong with a row but for its schemas and hooks. */
+static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
     tcall_refuse_(&review,
@@ -15084,7 +15123,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 }
 
 /* The same for the registry itself. */
-TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
+static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
@@ -15116,8 +15155,6 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
-
-/* ---- the report ---- */
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -15179,21 +15216,23 @@ static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
+/* Reports on a row, or NULL: on the registry. */
+static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
+{
+    int r = tool ? tcall_report_row_(tc, tool) : tcall_report_desc_(tc);
+    if (tool && r == TCALL_OK)
+        tcall_report_notes_(tc, tool);
+    return r;
+}
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_notes_};
+                                                         tcall_report_check_};
 
 /* ==========================================================================
  * >>schemas
  */
 
 /* ---- at the start ---- */
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -15473,350 +15512,6 @@ TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
 {
     return source.reader ? source.reader->say : NULL;
 }
-
-/* ==========================================================================
- * >>registry
- */
-
-/* ---- schemas of a row ---- */
-
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-TCALL_SHARED_ int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
-/* Takes bytes from the lasting part of the block. What is missing adds up, so
- * that need says what would have done for all of it. */
-static bool tcall_lasts_(tcall *tc, size_t bytes)
-{
-    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
-        tc->missing += bytes;
-        return false;
-    }
-    return tcall_block_grow_(&tc->block, bytes);
-}
-
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
-{
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = tcall_round_up_(count * size);
-    if (!bytes || !tcall_lasts_(tc, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
-}
-
-/* Compiles one schema of a row, for the report. */
-static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, tcall_schema_text source,
-                             tcall_schema *schema)
-{
-    tcall_judged_ judged;
-    int r = TCALL_OK;
-    judged.tc = tc;
-    judged.tool = tool;
-    judged.which = which;
-    memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(&judged, schema, source);
-    if (r == TCALL_E_SCHEMA)
-        return TCALL_E_TOOL;
-    /* after what is missing already it would have come */
-    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
-        return TCALL_E_MEMORY;
-    return r;
-}
-
-/* All schemas of a row are compiled, so that a wrong one shows at the start;
- * only the one that checks calls is held in the block, with the registry's. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
-{
-    tcall_schema schema;
-    int r =
-        tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
-    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
-        tc->nodes)
-        tc->nodes[tool - tc->desc.tools] = schema.root;
-    r = tcall_worse_(
-        r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
-    return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
-                                             tool->provider_schema, &schema));
-}
-
-/* Are schemas compiled once, at the start? Otherwise that is done when a call
- * comes, or somebody else checks. */
-static bool tcall_holds_schemas_(const tcall *tc)
-{
-    return !tc->desc.lazy_schemas && !tc->desc.validator;
-}
-
-static int tcall_schemas_(tcall *tc, size_t rows)
-{
-    if (!tcall_holds_schemas_(tc))
-        return TCALL_OK;
-    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
-    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
-/* Forgets the schema of a tool that is removed. */
-static void tcall_schema_drop_(tcall *tc, size_t row)
-{
-    if (tc->nodes)
-        tc->nodes[row] = NULL;
-}
-
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
-/* ---- the registry ---- */
-
-/* Takes the tables that are as long as there may be tools. */
-static int tcall_tables_(tcall *tc)
-{
-    tcall_desc *desc = &tc->desc;
-    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    if (desc->rows && desc->tool_count)
-        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
-    if (desc->rows)
-        desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    return tcall_worse_(tcall_schemas_(tc, rows),
-                        tc->names ? TCALL_OK : TCALL_E_MEMORY);
-}
-
-/* Checks a row of the table, reports all that is wrong with it, and makes it
- * ready to be called. */
-static int tcall_row_add_(tcall *tc, size_t row, bool hold)
-{
-    const tcall_tool *tool = &tc->desc.tools[row];
-    int r = tcall_row_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK && tc->desc.report)
-        tc->desc.report->notes(tc, tool);
-    return r;
-}
-
-int tcall_init(tcall *tc, const tcall_desc *desc)
-{
-    size_t i;
-    int r;
-    if (tcall_is_busy_(tc))
-        return TCALL_E_USAGE;
-    memset(tc, 0, sizeof *tc);
-    tc->busy = tc; /* desc->report is the program's */
-    tc->desc = *desc;
-    tcall_block_init(&tc->block, desc->block, desc->block_size);
-    r = tcall_desc_check_(tc);
-    if (r == TCALL_OK) {
-        r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
-    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
-    }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
-    tc->error = r;
-    tc->busy = NULL;
-    if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
-    return r;
-}
-
-/* What a call takes besides its texts; tcall_pick takes as much, and some more
- * for each tool. */
-enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
-
-/* Returns how much of the block calls with so many bytes of text may take. */
-TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
-{
-    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
-    room += TCALL_PICK_ROOM_ * desc->tool_count;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i]
-                .output.text) /* it is read as a value, to be checked */
-            return room + 4 * bytes;
-    return room;
-}
-
-size_t tcall_need(const tcall_desc *desc, size_t bytes)
-{
-    size_t lasting;
-    tcall_desc copy = *desc;
-    tcall tc;
-    tc.busy = NULL;
-    copy.block = NULL;
-    copy.block_size = 0;
-    copy.faults = NULL;
-    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
-        return 0;
-    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
-    return lasting > tc.block.need ? lasting : tc.block.need;
-}
-
-/* A row that is free: it needs a permission that nobody can be given. */
-#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
-
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
-{
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-}
-
-/* Returns the first row that is free. A call under way may still need the row
- * of a tool that was removed. */
-static size_t tcall_row_free_(const tcall *tc)
-{
-    size_t row = tc->desc.tool_count;
-    if (tc->block.high == 0)
-        for (row = 0; row < tc->desc.tool_count; row++)
-            if (tc->desc.rows[row].permissions == TCALL_GONE_)
-                break;
-    return row;
-}
-
-int tcall_add(tcall *tc, const tcall_tool *tool)
-{
-    size_t row;
-    int r = tcall_usable_(tc);
-    if (r < 0 || !tc->desc.rows)
-        return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
-    row = tcall_row_free_(tc);
-    if (row == tc->desc.row_count)
-        return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool; /* it is judged in its place */
-    tc->missing = 0;
-    r = tcall_row_add_(tc, row, false);
-    if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
-        return r;
-    }
-    tcall_name_insert_(tc, row);
-    if (row == tc->desc.tool_count)
-        tc->desc.tool_count++;
-    return (int)row;
-}
-
-int tcall_remove(tcall *tc, tcall_str name)
-{
-    const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
-    if (!tool || !tc->desc.rows)
-        return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
-    return TCALL_OK;
-}
-
-/* ---- time and events ---- */
-
-/* Returns milliseconds, or 0 without a clock. */
-TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
-{
-    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-/* Returns whether anybody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    return tc->desc.on_event || tc->listeners;
-}
-
-/* An event that is being told. Whoever is told may cause another one. */
-typedef struct tcall_dispatch_ {
-    tcall_listener *next; /* who is told next */
-    struct tcall_dispatch_ *outer;
-} tcall_dispatch_;
-
-/* Sends an event to all who want it. */
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
-    event->kind = kind;
-    tc->dispatch = &dispatch;
-    if (tc->desc.on_event)
-        tc->desc.on_event(tc->desc.user, event);
-    while (dispatch.next) {
-        tcall_listener *listener = dispatch.next;
-        dispatch.next = listener->next;
-        if (listener->on_event &&
-            (!listener->kinds || listener->kinds >> kind & 1))
-            listener->on_event(listener->user, event);
-    }
-    tc->dispatch = dispatch.outer;
-}
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
 
 /* ==========================================================================
  * >>synonyms
@@ -21341,15 +21036,42 @@ TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
         tcall_write_limit_(out, key, value);
 }
 
+/* Begins the body. A format with a path of its own for streams says there which
+ * model it is and whether it streams. */
+TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    if (!provider->stream_path)
+        tcall_write_member_(out, "model", request->model);
+}
+
 /* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
+                                        tcall_writer *out,
                                         const tcall_chat_request *request)
 {
     const char *open = request->extra ? tcall_text_space_(request->extra) : "";
     tcall_str members = tcall_text_verbatim_(open);
+    if (!provider->stream_path)
+        tcall_write_flag_(out, "stream", request->stream);
     if (*open && *tcall_text_space_(open + 1) != '}')
         tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
     return tcall_write_close(out, '}');
+}
+
+/* Begins an object of settings, where there are any and the user does not give
+ * his own. Returns whether it has to be written, and then closed. */
+TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const char *key, bool any)
+{
+    if (!any || tcall_is_extra_(request, key))
+        return false;
+    tcall_write_key(out, key);
+    tcall_write_open(out, '{');
+    return true;
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -21418,46 +21140,36 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between %<s and %> is left out where %s is empty. */
+ * What stands between %<s and %> is left out where %s is empty. The forms of
+ * the kinds of items come first, then these. */
 enum {
-    TCALL_FORM_CALL_,
-    TCALL_FORM_RESULT_,
-    TCALL_FORM_TEXT_,
-    TCALL_FORM_USER_,
-    TCALL_FORM_REASONING_, /* "": items that are never written */
-    TCALL_FORM_FAILURE_,   /* a result that is an error */
-    TCALL_FORM_DATA_,      /* a reasoning that is no words */
-    TCALL_FORM_IMAGE_,
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_, /* a reasoning that is no words */
     /* In a format of messages: an image and a text that join one that image
      * began, which is not closed then; "": each is a message. */
     TCALL_FORM_NEXT_IMAGE_,
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; the frequent ones come first. */
+/* The forms of a format; "": items that are never written. */
 #define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
                      data, next_image, next_user)                             \
     static const char me[] =                                                  \
-        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
-             "\0" data "\0" image "\0" next_image "\0" next_user;
-
-static unsigned tcall_form_kind_(const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
-    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
-    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
-    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
-    case TCALL_ITEM_RESULT:
-        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
-    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
-    }
-}
+        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+             "\0" failure "\0" data "\0" next_image "\0" next_user;
 
 /* Returns the form that an item is written in, or NULL. */
 static const char *tcall_form_of_(const char *forms, const tcall_item *item)
 {
-    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    unsigned row = item->kind;
+    const char *form;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->raw)
+        row = TCALL_FORM_DATA_;
+    form = tcall_nth_(forms, row);
     return *form ? form : NULL;
 }
 
@@ -21759,15 +21471,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list: there are no messages with parts. */
+/* Writes items as a flat list, which begins so: there are no messages with
+ * parts. */
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     tcall_item item;
     uint8_t state = 0;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &state);
     while (tcall_history_next_(&history, out, &item)) {
         if (tcall_history_turns_(&history, &item))
@@ -21775,20 +21489,23 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
     }
+    tcall_write_text(out, "]");
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. */
+ * message, where that may hold more. How the list begins, a message of the
+ * model, and one of the user, are the first forms. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms, const char *roles)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
@@ -21801,13 +21518,12 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
+            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (last)
-        tcall_write_text(out, "]}");
+    tcall_write_text(out, last ? "]}]" : "]");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -21822,110 +21538,87 @@ enum {
     TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
+/* What leads from each of the first three to the next, and ends the third; the
+ * same where the content is a list of parts. */
+static const char tcall_message_steps_[] =
+    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
+static const char tcall_message_parts_[] =
+    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
+
 typedef struct tcall_message_ {
     tcall_writer *out;
+    const char *steps;
     uint8_t written; /* TCALL_MESSAGE_..._ */
-    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
-
-/* Begins the text of a message. */
-static void tcall_message_text_(tcall_message_ *message)
-{
-    tcall_write_form_(message->out,
-                      message->parts ? "{\"type\":\"text\",\"text\":\""
-                                     : "\"content\":\"",
-                      NULL);
-}
-
-static void tcall_message_text_end_(tcall_message_ *message)
-{
-    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
-}
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
-    if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
-        message->written = TCALL_MESSAGE_OPEN_;
-        message->parts = false;
-    }
-    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_message_text_(message);
-        message->written = TCALL_MESSAGE_TEXT_;
-    }
-    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
-        message->written = TCALL_MESSAGE_CALLS_;
-    }
+    if (message->written == TCALL_MESSAGE_NONE_ && to)
+        tcall_write_comma_(message->out);
+    while (message->written < to)
+        tcall_write_text(message->out,
+                         tcall_nth_(message->steps, message->written++));
 }
 
 static void tcall_message_end_(tcall_message_ *message)
 {
-    if (message->written == TCALL_MESSAGE_NONE_)
-        return;
-    if (message->written >= TCALL_MESSAGE_CALLS_) {
-        tcall_write_text(message->out, "]");
-    } else {
+    if (message->written == TCALL_MESSAGE_OPEN_)
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_message_text_end_(message);
-    }
-    tcall_write_text(message->out, "}");
+    if (message->written)
+        tcall_write_text(message->out,
+                         message->written == TCALL_MESSAGE_TEXT_
+                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
+                             : "]}");
     message->written = TCALL_MESSAGE_NONE_;
+    message->steps = tcall_message_steps_;
 }
 
-/* What servers add to this format: see >>servers. */
-typedef struct tcall_server_ {
-    /* Writes reasoning that is no words as a member of a message. */
-    void (*details)(tcall_writer *out, tcall_str pieces);
-} tcall_server_;
+/* Writes reasoning that is no words as a member of a message: see >>servers. */
+typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
 
 /* Writes a reasoning, which led to the message: before its text and calls. A
  * further one after them cannot be said here. */
 static void tcall_message_reasoning_(tcall_message_ *message,
                                      const tcall_item *reasoning,
-                                     const char *member,
-                                     const tcall_server_ *server)
+                                     const char *member, tcall_write_data_ data)
 {
     tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
         return;
     tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw) {
-        server->details(out, reasoning->text);
+        data(out, reasoning->text);
     } else if (member) {
-        tcall_write_key(out, member);
-        tcall_write_str(out, reasoning->text);
+        tcall_write_pair_(out, member, reasoning->text);
     } else {
-        if (!message->parts)
+        if (message->steps == tcall_message_steps_)
             tcall_write_form_(out, "\"content\":[", NULL);
+        message->steps = tcall_message_parts_;
         tcall_write_form_(
             out,
             "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
-        message->parts = true;
     }
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const char *forms)
 {
-    tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(out, item->text);
+        tcall_write_inside_(message->out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    if (message->written == TCALL_MESSAGE_SHOWN_)
+    else
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(out, form, item);
+    tcall_write_form_(message->out, form, item);
     if (item->kind == TCALL_ITEM_IMAGE &&
         *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
@@ -21936,16 +21629,16 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said.
- * server may be NULL. */
+/* Writes the system message, and then one message for what each side said. data
+ * may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
                                          const char *forms,
-                                         const tcall_server_ *server)
+                                         tcall_write_data_ data)
 {
     tcall_history_ history;
-    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
+    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
     tcall_item item;
     uint8_t after_result = false;
     tcall_write_form_(out, "\"messages\":[", NULL);
@@ -21967,7 +21660,7 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, server);
+            tcall_message_reasoning_(&message, &item, provider->member, data);
         else
             tcall_message_item_(&message, &item, forms);
     }
@@ -21977,64 +21670,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
 
 /* ---- tools ---- */
 
-/* The tools of a request, one after the other. */
-typedef struct tcall_sent_tools_ {
-    const tcall_provider *provider;
-    const tcall_chat_request *request;
-    const tcall_tool *tool; /* NULL: no more */
-    size_t next;
-    tcall_strict_budget_ budget;
-} tcall_sent_tools_;
-
-/* A server that does not obey gets only the tool that must be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
+/* Is this one of the tools of the request? A server that does not obey gets
+ * only the tool that must be called. */
+static bool tcall_is_sent_(const tcall_provider *provider,
+                           const tcall_chat_request *request, size_t index)
 {
-    const tcall_chat_request *request = tools->request;
-    const unsigned quirks = tools->provider->quirks;
+    const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    return request->choice != TCALL_CHOICE_ONE ||
-           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+    return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
            strcmp(tool->name, request->choice_name) == 0;
-}
-
-static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
-{
-    const tcall_chat_request *request = tools->request;
-    size_t index;
-    tools->tool = NULL;
-    while (tools->next < request->tool_count && !tools->tool) {
-        index = tools->next++;
-        if (tcall_is_sent_(tools, index))
-            tools->tool = &request->tools[index];
-    }
-}
-
-static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
-                                              const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools;
-    memset(&tools, 0, sizeof tools);
-    tools.provider = provider;
-    tools.request = request;
-    tools.budget = tcall_strict_budget_of_(provider->strict);
-    tcall_sent_tools_next_(&tools);
-    return tools;
-}
-
-/* Is the tool at hand to be written? Not where it went out before the sink
- * refused more; what it takes of the budget counts nevertheless. */
-static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
-{
-    if (tcall_write_part_(out))
-        return true;
-    if (out->error)
-        tools->next = (size_t)-1; /* this was the last one */
-    else
-        tcall_strict_spend_(tools->tool, &tools->budget);
-    return false;
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -22078,80 +21725,118 @@ enum {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void
-tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              const tcall_chat_request *request,
+                                              const tcall_tool *tool,
+                                              tcall_strict_budget_ *budget,
+                                              const char *form)
 {
-    const tcall_tool *tool = tools->tool;
     bool strict;
     tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_description_(out, tool->description, request->variables);
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, &tools->budget);
+    strict = tcall_strict_write_(out, tool, budget);
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
-/* Writes the tools of a request. Returns false if there are none. */
+/* Writes the tools of a request. Returns false if there are none. One that went
+ * out before the sink refused more is not written again; what it takes of the
+ * budget counts nevertheless. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *form)
 {
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
+    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
+    bool any = false;
+    size_t i;
+    for (i = 0; i < request->tool_count; i++) {
+        const tcall_tool *tool = &request->tools[i];
+        if (!tcall_is_sent_(provider, request, i))
             continue;
-        tcall_write_tool_(out, &tools, form);
-        tcall_write_part_end_(out);
+        if (!any)
+            tcall_write_form_(out, form, NULL);
+        any = true;
+        if (tcall_write_part_(out)) {
+            tcall_write_tool_(out, request, tool, &budget, form);
+            tcall_write_part_end_(out);
+        } else if (out->error) {
+            break; /* this was the last one */
+        } else {
+            tcall_strict_spend_(tool, &budget);
+        }
     }
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return true;
+    if (any)
+        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
+    return any;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
     "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
-/* Writes the choice among the tools: a word, or the form that names the one
- * that must be called. */
-static void tcall_write_word_choice_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     const char *named)
-{
-    const unsigned quirks = provider->quirks;
-    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    if (request->choice == TCALL_CHOICE_ONE &&
-        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
-        tcall_write_named_(out, named, request->choice_name);
-    else
-        tcall_write_member_(out, "tool_choice",
-                            request->choice == TCALL_CHOICE_NONE ? "none"
-                                                                 : required);
-}
+/* How a format writes the choice among its tools: forms by tcall_choice, and
+ * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
+ * the tool that must be called. */
+enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
+#define TCALL_OPENAI_CHOICES_(named)                                   \
+    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
+    "\0\"tool_choice\":\"any\""
 
-/* Likewise, and says whether an answer may hold more than one call. */
+/* Writes the choice, as far as the server obeys, and whether an answer may hold
+ * more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
                                        const tcall_chat_request *request,
-                                       const char *named)
+                                       const char *forms)
 {
-    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
-    tcall_write_word_choice_(provider, out, request, named);
-    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
-        (request->no_parallel && can))
+    const unsigned quirks = provider->quirks;
+    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
+    unsigned choice = request->choice;
+    if (quirks & TCALL_QUIRK_NO_CHOICE ||
+        (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
+        choice = TCALL_CHOICE_AUTO;
+    if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
+        choice = TCALL_CHOICE_REQUIRED;
+    if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
+        choice = TCALL_CHOICE_ANY_;
+    if (*tcall_nth_(forms, choice))
+        tcall_write_named_(out, tcall_nth_(forms, choice),
+                           request->choice_name);
+    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
+
+/* ---- facts ---- */
+
+/* Makes the row of a provider, whose answers are in the format named. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
+                        prefix, version, is, reasoning, member, strict,      \
+                        quirks, turns)                                       \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
+        tcall_##name##_place_,                                               \
+        tcall_##name##_place_ + sizeof #name,                                \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
+        stream_path,                                                         \
+        header,                                                              \
+        prefix,                                                              \
+        {version, is},                                                       \
+        write,                                                               \
+        &tcall_##format##_answer_,                                           \
+        tcall_##format##_stops_,                                             \
+        tcall_##format##_types_,                                             \
+        reasoning,                                                           \
+        strict,                                                              \
+        quirks,                                                              \
+        member,                                                              \
+        turns};
 
 /* ==========================================================================
  * >>answer
@@ -24345,30 +24030,65 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* The member that mostly comes after this one of the innermost object. */
-static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
-                                           const tcall_wire *member)
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
+                                        const uint8_t *row)
 {
-    return member->flags & TCALL_WIRE_LAST
-               ? reader->level[reader->levels - 1]->members
-               : member + 1;
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* Is the innermost container an element of the array that its row is? */
+static bool tcall_reader_in_item_(const tcall_reader *reader)
+{
+    const uint8_t *const *top = reader->level + reader->levels - 1;
+    return reader->levels > 1 && top[0] == top[-1] &&
+           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *reader,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
 }
 
 /* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    const tcall_wire *at = reader->next;
+    const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+    if (!name.len || !at)
         return false;
     do {
-        const tcall_wire *member = at;
-        at = tcall_wire_after_(reader, at);
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0) {
-            reader->member = member;
+        const uint8_t *row = at;
+        at = tcall_row_after_(reader, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            reader->member = row;
             reader->next = at;
             return true;
         }
@@ -24389,18 +24109,22 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
-                                     const tcall_wire *member, bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
+                                     bool wanted)
 {
-    if (member->flags & TCALL_WIRE_TEXT)
+    const uint8_t *row = reader->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
         return wanted ? TCALL_RAW_ : TCALL_SKIP_;
     if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
         return TCALL_SKIP_;
-    if (member->flags & TCALL_WIRE_KEPT)
+    if (reader->field == TCALL_FIELD_ELEMENT &&
+        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
         reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = member;
-    reader->next = member->members;
+    reader->level[reader->levels++] = row;
+    reader->next = tcall_row_inside_(reader, row);
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
+        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -24408,20 +24132,20 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
 static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
+    const bool item = s->depth && !s->object;
     bool wanted = true;
-    if (s->depth && !s->object) {
-        member = reader->level[reader->levels - 1];
-        if (!(member->flags & TCALL_WIRE_EACH))
+    if (item) {
+        reader->member = reader->level[reader->levels - 1];
+        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
+            tcall_reader_in_item_(reader))
             return TCALL_SKIP_;
-        member = member->members;
     }
-    reader->member = member;
-    if (member->field)
-        wanted = tcall_reader_begin_(reader, member->field, first);
+    reader->field = tcall_row_field_(reader->member, item);
+    if (reader->field)
+        wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, member, wanted);
-    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+        return tcall_answer_open_(reader, item, wanted);
+    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
@@ -24447,7 +24171,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         if (low)
             code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
         reader->half = 0;
-        tcall_reader_data_(reader, reader->member->field,
+        tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
         if (low)
             return false;
@@ -24459,7 +24183,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         reader->half_of = reader->member;
         return false;
     }
-    tcall_reader_data_(reader, reader->member->field,
+    tcall_reader_data_(reader, reader->field,
                        tcall_slice_(whole, tcall_utf8_(whole, code)));
     return false;
 }
@@ -24473,26 +24197,28 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->member->field, piece);
+        tcall_reader_data_(reader, reader->field, piece);
 }
 
 /* A value ends that was asked for. */
 static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
-        member = reader->level[--reader->levels];
-        reader->next = tcall_wire_after_(reader, member);
-        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+        const bool item = tcall_reader_in_item_(reader);
+        const uint8_t *row = reader->level[--reader->levels];
+        reader->field = tcall_row_field_(row, item);
+        reader->next = tcall_row_after_(reader, row);
+        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
         }
-    } else if (reader->half && reader->half_of == member && !reader->sse) {
+    } else if (reader->half && reader->half_of == reader->member &&
+               !reader->sse) {
         tcall_answer_half_(reader, NULL, 0);
     }
-    if (member->field)
-        tcall_reader_complete_(reader, member->field);
+    if (reader->field)
+        tcall_reader_complete_(reader, reader->field);
 }
 
 static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
@@ -24554,7 +24280,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    reader->member = reader->provider->answer;
+    reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
     reader->kept = NULL;
@@ -24930,97 +24656,49 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-/* Members have the order in which they mostly come. */
-static const tcall_wire tcall_openai_usage_[] = {
-    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
+/* Mistral may send parts. Before there were tools there was one call, of a
+ * function. The native reason and an error within a choice are OpenRouter's. */
+#define TCALL_OPENAI_ROWS_(X, T)                                           \
+    X(T, answer, choices, NONE, TCALL_EACH(CHOICE), choice_index)          \
+    X(T, answer, usage, NONE, 0, usage_prompt_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                                \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                    \
+    X(T, answer, code, ERROR_CODE, 0, none)                                \
+    X(T, answer, type, ERROR_TYPE, 0, none)                                \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, choice, index, CHOICE_INDEX, 0, none)                             \
+    X(T, choice, delta, PIECE, 0, message_content)                         \
+    X(T, choice, message, WHOLE_ANSWER, 0, message_content)                \
+    X(T, choice, finish_reason, STOP, 0, none)                             \
+    X(T, choice, native_finish_reason, STOP_REASON, 0, none)               \
+    X(T, choice, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, message, content, TEXT, TCALL_EACH(NONE), part_text)              \
+    X(T, message, refusal, TEXT, 0, none)                                  \
+    X(T, message, reasoning_content, REASONING, 0, none)                   \
+    X(T, message, reasoning, REASONING_TOO, 0, none)                       \
+    X(T, message, reasoning_details, REASONING_DATA, TCALL_ROW_TEXT, none) \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT), call_index)       \
+    X(T, message, function_call, ELEMENT, TCALL_ROW_LAST, function_name)   \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thinking, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      thought_text)                                                        \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                   \
+    X(T, call, index, INDEX, 0, none)                                      \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, function, NONE, 0, function_name)                           \
+    X(T, call, custom, NONE, 0, custom_name)                               \
+    X(T, call, extra_content, NONE, TCALL_ROW_LAST, extra_google)          \
+    X(T, function, name, NAME, 0, none)                                    \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST,  \
+      none)                                                                \
+    X(T, custom, name, NAME, 0, none)                                      \
+    X(T, custom, input, ARGUMENTS, TCALL_ROW_LAST, none)                   \
+    X(T, extra, google, NONE, TCALL_ROW_LAST, google_thought_signature)    \
+    X(T, google, thought_signature, SIGNATURE, TCALL_ROW_LAST, none)       \
+    X(T, usage, prompt_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, completion_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_openai_custom_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
-    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
-
-static const tcall_wire tcall_openai_call_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
-    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
-
-static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-/* Mistral may send parts. */
-static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
-                                                      0, 0, 0};
-
-static const tcall_wire tcall_openai_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_openai_thought_each_)};
-
-static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
-                                                   0};
-
-/* Before there were tools there was one call, of a function. */
-static const tcall_wire tcall_openai_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
-               &tcall_openai_part_each_),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
-    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
-               NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
-               tcall_openai_function_)};
-
-static const tcall_wire tcall_openai_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-/* The native reason and an error within a choice are OpenRouter's. */
-static const tcall_wire tcall_openai_choice_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
-    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
-    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
-                                                     0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_openai_members_[] = {
-    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_openai_answer_, TCALL_OPENAI_ROWS_)
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -25053,63 +24731,46 @@ TCALL_FORMS_(
     "",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
     "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
+
+static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
 TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request,
-                                     const tcall_server_ *server)
+                                     tcall_write_data_ data)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    tcall_write_body_(provider, out, request);
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
+        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
+/* OpenAI's own has no reasoning that goes back. */
+static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
+                             const tcall_chat_request *request)
 {
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-static const char tcall_openai_name_[] = "openai";
-static const char tcall_openai_url_[] = "https://api.openai.com";
-static const char tcall_openai_path_[] = "/v1/chat/completions";
-
-TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
-                                                 tcall_openai_url_,
-                                                 tcall_openai_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_answer_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 TCALL_QUIRK_SHORT_IDS,
-                                                 NULL,
-                                                 0};
+TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
  * >>anthropic
@@ -25118,54 +24779,36 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
  * stand before it or after it.
  */
 
-static const tcall_wire tcall_anthropic_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
-
-static const tcall_wire tcall_anthropic_fault_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_anthropic_delta_[] = {
-    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
-
 /* Redacted thinking is data. */
-static const tcall_wire tcall_anthropic_block_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
+#define TCALL_ANTHROPIC_ROWS_(X, T)                                      \
+    X(T, answer, type, EVENT, 0, none)                                   \
+    X(T, answer, index, INDEX, 0, none)                                  \
+    X(T, answer, delta, ELEMENT, 0, delta_partial_json)                  \
+    X(T, answer, content_block, ELEMENT, 0, block_type)                  \
+    X(T, answer, message, NONE, 0, answer_usage)                         \
+    X(T, answer, content, WHOLE_ANSWER, TCALL_EACH(ELEMENT), block_type) \
+    X(T, answer, stop_reason, STOP, 0, none)                             \
+    X(T, answer, error, ERROR, 0, fault_type)                            \
+    X(T, answer, usage, NONE, TCALL_ROW_LAST, usage_input_tokens)        \
+    X(T, delta, partial_json, ARGUMENTS, 0, none)                        \
+    X(T, delta, text, TEXT, 0, none)                                     \
+    X(T, delta, thinking, REASONING, 0, none)                            \
+    X(T, delta, signature, SIGNATURE, 0, none)                           \
+    X(T, delta, stop_reason, STOP, TCALL_ROW_LAST, none)                 \
+    X(T, block, type, TYPE, 0, none)                                     \
+    X(T, block, id, ID, 0, none)                                         \
+    X(T, block, name, NAME, 0, none)                                     \
+    X(T, block, input, ARGUMENTS, TCALL_ROW_TEXT, none)                  \
+    X(T, block, text, TEXT, 0, none)                                     \
+    X(T, block, thinking, REASONING, 0, none)                            \
+    X(T, block, data, REASONING_DATA, 0, none)                           \
+    X(T, block, signature, SIGNATURE, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, type, ERROR_TYPE, 0, none)                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_anthropic_block_each_ = {
-    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_anthropic_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
-    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
-    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
-    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_anthropic_block_each_),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_anthropic_fault_)};
-
-static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_anthropic_answer_, TCALL_ANTHROPIC_ROWS_)
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -25204,33 +24847,25 @@ TCALL_FORMS_(
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
 static const char tcall_anthropic_roles_[] =
+    "\"messages\":[\0"
     "{\"role\":\"assistant\",\"content\":[\0"
     "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
     "\"tools\":[\0{\0input_schema\0}\0]\0";
 
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\"tool_choice\":{\"type\":\"auto\"\0"
-        "\"tool_choice\":{\"type\":\"none\"\0"
-        "\"tool_choice\":{\"type\":\"any\"\0"
-        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
-    tcall_choice choice = request->choice;
-    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
-        choice = TCALL_CHOICE_AUTO;
-    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
-    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_text(out, "}");
-}
+/* That there may be only one call is said in the choice, for which "none" has
+ * no room. */
+#define TCALL_ANTHROPIC_ANY_(more)                 \
+    "\"tool_choice\":{\"type\":\"none\"}\0"        \
+    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
+    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+#define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+
+static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
+static const char tcall_anthropic_one_[] =
+    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
+    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
 
 /* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
  * the system prompt is no message. */
@@ -25238,8 +24873,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     /* The one format in which a limit must be given, and thinking counts. */
     tcall_write_max_tokens_(out, request, "max_tokens",
                             request->max_tokens > 0 ? request->max_tokens
@@ -25248,38 +24882,24 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
                           NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
-                       tcall_anthropic_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
+                       tcall_anthropic_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_anthropic_choice_(provider, out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+        tcall_write_choice_(provider, out, request,
+                            request->no_parallel ? tcall_anthropic_one_
+                                                 : tcall_anthropic_choices_);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_anthropic_name_[] = "anthropic";
-static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
-static const char tcall_anthropic_path_[] = "/v1/messages";
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    tcall_anthropic_name_,
-    tcall_anthropic_url_,
-    tcall_anthropic_path_,
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_answer_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE,
-    NULL,
-    0};
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "", "anthropic-version", "2023-06-01",
+                TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+                NULL, TCALL_STRICT_ANTHROPIC,
+                TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
+                    TCALL_QUIRK_NO_PARALLEL,
+                0)
 
 /* ==========================================================================
  * >>ollama
@@ -25287,38 +24907,25 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_wire tcall_ollama_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
+#define TCALL_OLLAMA_ROWS_(X, T)                                          \
+    X(T, answer, message, NONE, 0, message_content)                       \
+    X(T, answer, done, EVENT, 0, none)                                    \
+    X(T, answer, done_reason, STOP, 0, none)                              \
+    X(T, answer, prompt_eval_count, INPUT_TOKENS, 0, none)                \
+    X(T, answer, eval_count, OUTPUT_TOKENS, 0, none)                      \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)             \
+    X(T, message, content, TEXT, 0, none)                                 \
+    X(T, message, thinking, REASONING, 0, none)                           \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST, \
+      call_id)                                                            \
+    X(T, call, id, ID, 0, none)                                           \
+    X(T, call, function, NONE, TCALL_ROW_LAST, function_name)             \
+    X(T, function, name, NAME, 0, none)                                   \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST, \
+      none)                                                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_ollama_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
-
-static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_ollama_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_ollama_call_each_)};
-
-static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_ollama_members_[] = {
-    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
-    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_ollama_fault_)};
-
-static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_ollama_answer_, TCALL_OLLAMA_ROWS_)
 
 #define TCALL_OLLAMA_STOPS_(X) \
     X("stop", TCALL_STOP_END)  \
@@ -25338,52 +24945,33 @@ TCALL_FORMS_(
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "")
+    "", "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if ((request->max_tokens > 0 || request->context > 0) &&
-        !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "\"options\":{", NULL);
+    if (tcall_write_settings_(out, request, "options",
+                              request->max_tokens > 0 ||
+                                  request->context > 0)) {
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_ollama_name_[] = "ollama";
-static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
-static const char tcall_ollama_path_[] = "/api/chat";
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
-                                                 tcall_ollama_url_,
-                                                 tcall_ollama_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_answer_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_TEXT,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT |
-                                                     TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking",
-                                                 0};
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
+                TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
+                    TCALL_QUIRK_FREE_REASONING,
+                0)
 
 /* ==========================================================================
  * >>responses
@@ -25393,68 +24981,40 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_wire tcall_responses_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The response of a stream's event is as the whole one; an item of it has no
+ * content that counts. The phase of a text goes back with it. */
+#define TCALL_RESPONSES_ROWS_(X, T)                                       \
+    X(T, answer, type, EVENT, 0, none)                                    \
+    X(T, answer, output_index, INDEX, 0, none)                            \
+    X(T, answer, delta, DELTA, 0, none)                                   \
+    X(T, answer, arguments, DELTA, 0, none)                               \
+    X(T, answer, item, ELEMENT, 0, item_type)                             \
+    X(T, answer, response, NONE, 0, answer_type)                          \
+    X(T, answer, status, STOP, 0, none)                                   \
+    X(T, answer, error, ERROR, 0, fault_message)                          \
+    X(T, answer, incomplete_details, NONE, 0, details_reason)             \
+    X(T, answer, output, WHOLE_ANSWER, TCALL_EACH(ELEMENT), item_content) \
+    X(T, answer, usage, NONE, 0, usage_input_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                               \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                   \
+    X(T, answer, code, ERROR_CODE, TCALL_ROW_LAST, none)                  \
+    X(T, item, content, NONE, TCALL_EACH(NONE), part_text)                \
+    X(T, item, type, TYPE, 0, none)                                       \
+    X(T, item, arguments, ALL_ARGUMENTS, 0, none)                         \
+    X(T, item, call_id, ID, 0, none)                                      \
+    X(T, item, name, NAME, 0, none)                                       \
+    X(T, item, input, ALL_ARGUMENTS, 0, none)                             \
+    X(T, item, phase, SIGNATURE, TCALL_ROW_LAST, none)                    \
+    X(T, part, text, TEXT, 0, none)                                       \
+    X(T, part, refusal, TEXT, TCALL_ROW_LAST, none)                       \
+    X(T, details, reason, STOP_REASON, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)       \
+    X(T, fault, message, MESSAGE, 0, none)                                \
+    X(T, fault, code, ERROR_CODE, 0, none)                                \
+    X(T, fault, type, ERROR_TYPE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
-                                                      0, 0, 0};
-
-/* The phase of a text goes back with it. */
-static const tcall_wire tcall_responses_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_whole_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_item_each_ = {
-    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
-
-static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_responses_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-/* The response of a stream's event is as the whole one. */
-static const tcall_wire tcall_responses_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
-               tcall_responses_item_),
-    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
-    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
-    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_responses_item_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_responses_answer_, TCALL_RESPONSES_ROWS_)
 
 /* The status of the answer, and the reason where it is incomplete. */
 #define TCALL_RESPONSES_STOPS_(X)             \
@@ -25504,13 +25064,15 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "%j", "%j", "", "")
+    "", "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+
+static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -25518,16 +25080,12 @@ static int tcall_responses_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_responses_forms_);
-    tcall_write_text(out, "]");
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
@@ -25536,30 +25094,14 @@ static int tcall_responses_write_(const tcall_provider *provider,
         !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_responses_name_[] = "responses";
-static const char tcall_responses_url_[] = "https://api.openai.com";
-static const char tcall_responses_path_[] = "/v1/responses";
-
-TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
-                                                    tcall_responses_url_,
-                                                    tcall_responses_path_,
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_answer_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED,
-                                                    NULL,
-                                                    0};
+TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+                "https://api.openai.com", "/v1/responses", NULL,
+                "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -25568,68 +25110,40 @@ TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_wire tcall_gemini_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
-               NULL)}; /* patches, never asked for */
+/* Calls and their results that are of tools that Google runs do not count;
+ * arguments as patches are never asked for. */
+#define TCALL_GEMINI_ROWS_(X, T)                                           \
+    X(T, answer, candidates, NONE, TCALL_EACH(CHOICE), candidate_content)  \
+    X(T, answer, promptFeedback, NONE, 0, feedback_blockReason)            \
+    X(T, answer, usageMetadata, NONE, 0, usage_promptTokenCount)           \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)              \
+    X(T, candidate, content, NONE, 0, content_parts)                       \
+    X(T, candidate, finishReason, STOP, 0, none)                           \
+    X(T, candidate, index, CHOICE_INDEX, 0, none)                          \
+    X(T, candidate, finishMessage, MESSAGE, TCALL_ROW_LAST, none)          \
+    X(T, content, parts, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST,       \
+      part_text)                                                           \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thought, IGNORE, 0, none)                                   \
+    X(T, part, functionCall, NONE, 0, call_id)                             \
+    X(T, part, thoughtSignature, SIGNATURE, 0, none)                       \
+    X(T, part, toolCall, IGNORE, 0, none)                                  \
+    X(T, part, toolResponse, IGNORE, TCALL_ROW_LAST, none)                 \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, name, NAME, 0, none)                                        \
+    X(T, call, args, ARGUMENTS, TCALL_ROW_TEXT, none)                      \
+    X(T, call, partialArgs, UNREAD, TCALL_ROW_LAST, none)                  \
+    X(T, feedback, blockReason, STOP, 0, none)                             \
+    X(T, feedback, blockReasonMessage, MESSAGE, TCALL_ROW_LAST, none)      \
+    X(T, usage, promptTokenCount, INPUT_TOKENS, 0, none)                   \
+    X(T, usage, candidatesTokenCount, OUTPUT_TOKENS, TCALL_ROW_LAST, none) \
+    X(T, fault, message, MESSAGE, 0, none)                                 \
+    X(T, fault, status, ERROR_CODE, 0, none)                               \
+    X(T, fault, details, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      detail_retryDelay)                                                   \
+    X(T, detail, retryDelay, RETRY_DELAY, TCALL_ROW_LAST, none)
 
-/* Calls and their results that are of tools that Google runs do not count. */
-static const tcall_wire tcall_gemini_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
-    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
-    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
-
-static const tcall_wire tcall_gemini_candidate_[] = {
-    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
-    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_candidate_each_ = {
-    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_gemini_feedback_[] = {
-    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_gemini_usage_[] = {
-    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
-                                                     0, 0, 0};
-
-static const tcall_wire tcall_gemini_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_gemini_detail_each_)};
-
-static const tcall_wire tcall_gemini_members_[] = {
-    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
-    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
-    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_gemini_fault_)};
-
-static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_gemini_answer_, TCALL_GEMINI_ROWS_)
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 #define TCALL_GEMINI_STOPS_(X)                         \
@@ -25670,26 +25184,20 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "")
 
-static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+static const char tcall_gemini_roles_[] = "\"contents\":[\0"
+                                          "{\"role\":\"model\",\"parts\":[\0"
                                           "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
     "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-        "\"allowedFunctionNames\":[\"%n\"]}}";
-    if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, tcall_nth_(forms, request->choice),
-                           request->choice_name);
-}
+static const char tcall_gemini_choices_[] =
+    "\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+    "\"allowedFunctionNames\":[\"%n\"]}}";
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
  * whether it streams are in the path. */
@@ -25697,50 +25205,33 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_form_(out, "\"contents\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
-                       tcall_gemini_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_body_(provider, out, request);
+    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
+                       tcall_gemini_forms_);
     if (request->system && *request->system)
         tcall_write_named_(
             out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
             request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0 &&
-        !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "\"generationConfig\":{", NULL);
+        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
+    if (tcall_write_settings_(out, request, "generationConfig",
+                              request->max_tokens > 0)) {
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_name_[] = "gemini";
-static const char tcall_gemini_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_gemini_path_[] =
-    "/v1beta/models/{model}:generateContent";
 static const char tcall_gemini_stream_path_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
-                                                 tcall_gemini_url_,
-                                                 tcall_gemini_path_,
-                                                 tcall_gemini_stream_path_,
-                                                 "x-goog-api-key",
-                                                 "",
-                                                 {NULL, NULL},
-                                                 tcall_gemini_write_,
-                                                 &tcall_gemini_answer_,
-                                                 tcall_gemini_stops_,
-                                                 tcall_gemini_types_,
-                                                 TCALL_REASONING_SIGNATURES,
-                                                 TCALL_STRICT_NONE,
-                                                 TCALL_QUIRK_ORDERED,
-                                                 NULL,
-                                                 TCALL_TURNS_RESULTS_ALONE};
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent",
+                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
+                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
+                TCALL_TURNS_RESULTS_ALONE)
 
 /* ==========================================================================
  * >>interactions
@@ -25750,74 +25241,41 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  * hold all steps again.
  */
 
-static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The interaction of a stream's event is as the whole one, and a step as it
+ * begins like a whole one. The content of a delta is of a summary. */
+#define TCALL_INTERACTIONS_ROWS_(X, T)                                         \
+    X(T, answer, index, INDEX, 0, none)                                        \
+    X(T, answer, delta, ELEMENT, 0, delta_type)                                \
+    X(T, answer, event_type, EVENT, 0, none)                                   \
+    X(T, answer, step, ELEMENT, 0, step_type)                                  \
+    X(T, answer, interaction, NONE, 0, answer_index)                           \
+    X(T, answer, status, STOP, 0, none)                                        \
+    X(T, answer, usage, NONE, 0, usage_total_input_tokens)                     \
+    X(T, answer, steps, WHOLE_ANSWER, TCALL_EACH(ELEMENT), step_type)          \
+    X(T, answer, error, ERROR, 0, fault_status)                                \
+    X(T, answer, errors, NONE, TCALL_EACH(ERROR) | TCALL_ROW_LAST,             \
+      fault_message)                                                           \
+    X(T, delta, type, TYPE, 0, none)                                           \
+    X(T, delta, text, TEXT, 0, none)                                           \
+    X(T, delta, arguments, ARGUMENTS, 0, none)                                 \
+    X(T, delta, signature, SIGNATURE, 0, none)                                 \
+    X(T, delta, content, NONE, TCALL_ROW_LAST, thought_text)                   \
+    X(T, step, type, TYPE, 0, none)                                            \
+    X(T, step, id, ID, 0, none)                                                \
+    X(T, step, name, NAME, 0, none)                                            \
+    X(T, step, arguments, ARGUMENTS, TCALL_ROW_TEXT, none)                     \
+    X(T, step, signature, SIGNATURE, 0, none)                                  \
+    X(T, step, content, NONE, TCALL_EACH(NONE), said_text)                     \
+    X(T, step, summary, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST, thought_text) \
+    X(T, said, text, TEXT, TCALL_ROW_LAST, none)                               \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                       \
+    X(T, usage, total_input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, total_output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, status, ERROR_TYPE, 0, none)                                   \
+    X(T, fault, message, MESSAGE, 0, none)                                     \
+    X(T, fault, code, ERROR_CODE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_interactions_said_each_ = {
-    tcall_interactions_said_, "", 0, 0, 0};
-
-static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_thought_each_ = {
-    tcall_interactions_thought_, "", 0, 0, 0};
-
-/* A step, whole or as it begins. */
-static const tcall_wire tcall_interactions_step_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_thought_each_)};
-
-static const tcall_wire tcall_interactions_step_each_ = {
-    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-/* The content is of a summary. */
-static const tcall_wire tcall_interactions_delta_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
-
-static const tcall_wire tcall_interactions_usage_[] = {
-    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_one_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_each_ = {
-    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
-
-/* The interaction of a stream's event is as the whole one. */
-static const tcall_wire tcall_interactions_members_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
-    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
-    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
-    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_interactions_step_each_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_fault_each_)};
-
-static const tcall_wire tcall_interactions_answer_ = {
-    tcall_interactions_members_, "", 0, 0, 0};
+TCALL_ROWS(tcall_interactions_answer_, TCALL_INTERACTIONS_ROWS_)
 
 #define TCALL_INTERACTIONS_STOPS_(X)              \
     X("in_progress", TCALL_STOP_UNKNOWN)          \
@@ -25864,71 +25322,44 @@ TCALL_FORMS_(
 static const char tcall_interactions_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
-/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
-static void tcall_interactions_config_(tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       bool tools)
-{
-    static const char choices[] =
-        "\0"
-        "\"tool_choice\":\"none\"\0"
-        "\"tool_choice\":\"any\"\0"
-        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
-    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_is_extra_(request, "generation_config") ||
-        (!chosen && request->max_tokens <= 0))
-        return;
-    tcall_write_form_(out, "\"generation_config\":{", NULL);
-    if (chosen)
-        tcall_write_named_(out, tcall_nth_(choices, request->choice),
-                           request->choice_name);
-    if (request->max_tokens > 0)
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    tcall_write_text(out, "}");
-}
+static const char tcall_interactions_choices_[] =
+    "\0"
+    "\"tool_choice\":\"none\"\0"
+    "\"tool_choice\":\"any\"\0"
+    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
 
 /* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
 static int tcall_interactions_write_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request)
 {
-    bool tools;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    bool chosen;
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
-    tcall_write_text(out, "]");
-    tools =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
-    tcall_interactions_config_(out, request, tools);
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_interactions_forms_);
+    chosen =
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
+        request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_write_settings_(out, request, "generation_config",
+                              chosen || request->max_tokens > 0)) {
+        if (chosen)
+            tcall_write_choice_(provider, out, request,
+                                tcall_interactions_choices_);
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+        tcall_write_close(out, '}');
+    }
     tcall_write_flag_(out, "store", false);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_interactions_name_[] = "interactions";
-static const char tcall_interactions_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_interactions_path_[] = "/v1beta/interactions";
-
-TCALL_DATA_ const tcall_provider tcall_interactions = {
-    tcall_interactions_name_,
-    tcall_interactions_url_,
-    tcall_interactions_path_,
-    NULL,
-    "x-goog-api-key",
-    "",
-    {"Api-Revision", "2026-05-20"},
-    tcall_interactions_write_,
-    &tcall_interactions_answer_,
-    tcall_interactions_stops_,
-    tcall_interactions_types_,
-    TCALL_REASONING_DATA, /* words and signatures */
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    0};
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "Api-Revision", "2026-05-20",
+                TCALL_REASONING_DATA, /* words and signatures */
+                NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
  * >>servers
@@ -25940,21 +25371,11 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
  * detail may come in pieces, objects of one type and index; it has to go back
  * whole, because its signature is of the whole. */
 
-/* The members of a piece that are put together. */
-static const struct {
-    const char *key;
-    bool joined; /* one text; of others the last piece's counts */
-} tcall_detail_members_[] = {{"text", true},
-                             {"summary", true},
-                             {"signature", false},
-                             {"id", false},
-                             {"format", false}};
-
-typedef struct tcall_detail_ {
-    const char *first; /* its first piece */
-    const char *next;  /* the piece after its last one, or NULL */
-    const char *end;   /* of the text */
-} tcall_detail_;
+/* The members of a piece that are put together: of the first ones all texts,
+ * joined; of others that of the last piece, where a signature is. */
+static const char *const tcall_detail_members_[] = {
+    "text", "summary", "signature", "id", "format"};
+enum { TCALL_DETAIL_JOINED_ = 2 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -25973,94 +25394,64 @@ static bool tcall_same_member_(const char *a, const char *b, const char *key)
            tcall_str_eq(tcall_text_verbatim_(a), tcall_text_verbatim_(b));
 }
 
-/* Finds the pieces of the detail that begins here. Data stands for itself. */
-static tcall_detail_ tcall_detail_of_(const char *first, const char *end)
+/* Returns the piece after the last one of the detail that begins here, or NULL.
+ * Data stands for itself. */
+static const char *tcall_detail_end_(const char *first, const char *end)
 {
-    tcall_detail_ detail;
     const char *piece = first;
     do
         piece = tcall_next_piece_(tcall_text_skip_(piece), end);
     while (piece && tcall_same_member_(first, piece, "type") &&
            tcall_same_member_(first, piece, "index") &&
            !tcall_text_get_(piece, "data"));
-    detail.first = first;
-    detail.next = piece;
-    detail.end = end;
-    return detail;
+    return piece;
 }
 
-/* Gives the next text that a piece has under this key, NULL at the end. */
-static const char *tcall_detail_text_(const tcall_detail_ *detail,
-                                      const char **piece, const char *key)
+/* Writes one of the members that are put together, if a piece from the first to
+ * the next detail has it. Texts are joined as they are, escapes and all: each
+ * begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const char *first,
+                                const char *next, const char *end, size_t row)
 {
     const char *text = NULL;
-    while (*piece && *piece != detail->next && !text) {
-        text = tcall_text_get_(*piece, key);
-        if (text && *text != '"')
-            text = NULL;
-        *piece = tcall_next_piece_(tcall_text_skip_(*piece), detail->end);
+    for (; first != next;
+         first = tcall_next_piece_(tcall_text_skip_(first), end)) {
+        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        if (!more || *more != '"')
+            continue;
+        if (!text)
+            tcall_write_key(out, tcall_detail_members_[row]);
+        if (!text && row < TCALL_DETAIL_JOINED_)
+            tcall_write_char_(out, '"');
+        text = more;
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
+                              tcall_text_inner_(text).len);
     }
-    return text;
-}
-
-/* Writes the texts of all pieces as one. They are joined as they are, escapes
- * and all: each begins and ends at whole characters. */
-static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
-                                const char *key)
-{
-    const char *piece = detail->first;
-    const char *text = tcall_detail_text_(detail, &piece, key);
-    if (!text)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_char_(out, '"');
-    for (; text; text = tcall_detail_text_(detail, &piece, key)) {
-        tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(out, inner.ptr, inner.len);
-    }
-    tcall_write_char_(out, '"');
-}
-
-/* Writes the text that came last: a signature is in the last piece. */
-static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
-                              const char *key)
-{
-    const char *piece = detail->first, *text, *last = NULL;
-    while ((text = tcall_detail_text_(detail, &piece, key)) != NULL)
-        last = text;
-    if (!last)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(last));
-}
-
-/* Is the key, quotes included, one of those that are put together? */
-static bool tcall_is_detail_member_(const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_text_is_(key, tcall_detail_members_[i].key))
-            return true;
-    return false;
+    if (text && row < TCALL_DETAIL_JOINED_)
+        tcall_write_char_(out, '"');
+    else if (text)
+        tcall_write_verbatim(out, tcall_text_verbatim_(text));
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const char *first,
+                                const char *next, const char *end)
 {
-    const char *key = tcall_text_next_(detail->first + 1), *end;
-    size_t i;
+    const char *key = tcall_text_next_(first + 1), *after;
+    size_t row;
     tcall_write_open(out, '{');
-    for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
+    for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
+        after = tcall_text_skip_(tcall_text_value_(key));
+        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+            if (tcall_text_is_(key, tcall_detail_members_[row]))
+                break;
+        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
-        else
-            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+        tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
 
@@ -26068,77 +25459,46 @@ static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
-    const char *piece = tcall_next_piece_(pieces.ptr, end);
+    const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
     tcall_write_form_(out, "\"reasoning_details\":[", NULL);
-    while (piece) {
-        tcall_detail_ detail = tcall_detail_of_(piece, end);
-        if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
+    for (; piece; piece = next) {
+        next = tcall_detail_end_(piece, end);
+        if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
             tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(out, &detail);
-        piece = detail.next;
+            tcall_write_detail_(out, piece, next, end);
     }
     tcall_write_text(out, "]");
 }
 
-static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
+/* ---- all of them ---- */
 
-static int tcall_server_write_(const tcall_provider *provider,
+/* Writes the body for a server that speaks OpenAI's format. */
+static int tcall_openai_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
+    return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-/* A row of one of the tables: the function that writes its requests, and the
- * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
-                      reasoning, member, strict, quirks, turns)           \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
-        tcall_##name##_place_,                                            \
-        tcall_##name##_place_ + sizeof #name,                             \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                \
-        NULL,                                                             \
-        header,                                                           \
-        prefix,                                                           \
-        {NULL, NULL},                                                     \
-        write,                                                            \
-        &tcall_##format##_answer_,                                        \
-        tcall_##format##_stops_,                                          \
-        tcall_##format##_types_,                                          \
-        reasoning,                                                        \
-        strict,                                                           \
-        quirks,                                                           \
-        member,                                                           \
-        turns};
-#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
+                    header, prefix, NULL, NULL, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#define TCALL_X_(...) \
-    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-
-/* ==========================================================================
- * >>providers
- */
-
-static const tcall_provider *const tcall_providers_[] = {
-    &tcall_openai,
-    &tcall_responses,
-    &tcall_anthropic,
-    &tcall_ollama,
-    &tcall_gemini,
-    &tcall_interactions,
-#define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-    const tcall_provider *const *provider = tcall_providers_;
+#define TCALL_X_(name, ...) &tcall_##name,
+    static const tcall_provider *const all[] = {&tcall_openai,
+                                                &tcall_responses,
+                                                &tcall_anthropic,
+                                                &tcall_ollama,
+                                                &tcall_gemini,
+                                                &tcall_interactions,
+                                                TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    const tcall_provider *const *provider = all;
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
