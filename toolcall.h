@@ -4130,10 +4130,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: that one, or more in the block */
     size_t batch_mark;     /* of the block, before them */
     int batch_count;
-    int current;       /* the call of the batch that was the last to go on */
-    int waiting;       /* calls in a row that wait */
-    tcall_loops loops; /* calls of this turn */
-    tcall_writer out;  /* counts a request; of the call whose turn it is */
+    int current;        /* the call of the batch that was the last to go on */
+    int waiting;        /* calls in a row that wait */
+    tcall_loops *loops; /* calls of this turn, in the block */
+    tcall_writer out;   /* counts a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -14120,8 +14120,9 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object, or numbers that they cannot hold. This is looked at once, when a
- * call enters the conversation. */
+ * JSON object, or numbers that they cannot hold; of a key twice each reader
+ * makes something else. This is looked at once, when a call enters the
+ * conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     const char *at = text.ptr, *end;
@@ -14134,8 +14135,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
     if (at == end || *at != '{')
         return false;
     tcall_json_recognise_(&syntax, at, end);
-    return !syntax.error &&
-           (!syntax.odd || tcall_json_odd_(at, end, &at) == TCALL_OK);
+    return !syntax.error && tcall_json_odd_(at, end, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -14194,12 +14194,78 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
     }
 }
 
-/* Copies an item to the end of the conversation, whatever its text is. */
-static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item)
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    const tcall_item_head_ *head;
+    size_t at = 0;
+    while (chat->start + at < end && (head = tcall_chat_head_(chat, &at))) {
+        const tcall_str other = tcall_head_id_(head);
+        tcall_str shorter;
+        if (head->kind != TCALL_ITEM_CALL)
+            continue;
+        shorter = tcall_short_id_(other, others);
+        if (tcall_str_eq(shorter, brief) || tcall_str_eq(shorter, id) ||
+            tcall_str_eq(other, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that a call gets after the one it came with, where a call
+ * before this place has that, or it came with none; else gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t end,
+                                           tcall_str id,
+                                           char made[TCALL_MADE_ID_])
+{
+    if (id.len && !tcall_chat_has_id_(chat, end, id))
+        return tcall_slice_(made, 0);
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, end, id));
+    return id;
+}
+
+/* Copies an item to the end of the conversation, whatever its text is, with
+ * what was made up behind its id. */
+static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
     char *end = (char *)head + TCALL_HEAD_;
-    size_t size = TCALL_HEAD_;
+    size_t size = TCALL_HEAD_ + made.len;
     int part;
     for (part = 0; part < TCALL_PARTS_; part++)
         size += tcall_item_part_(item, part)->len;
@@ -14209,9 +14275,10 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item)
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
-        const tcall_str *bytes = tcall_item_part_(item, part);
-        tcall_head_set_len_(head, part, bytes->len);
-        end = tcall_copy_(end, *bytes);
+        const tcall_str bytes = *tcall_item_part_(item, part);
+        end = tcall_copy_(tcall_copy_(end, bytes), made);
+        tcall_head_set_len_(head, part, bytes.len + made.len);
+        made.len = 0;
     }
     return TCALL_OK;
 }
@@ -14280,73 +14347,6 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* ---- ids ----
- *
- * Providers give ids that repeat, or none. A call that comes into the
- * conversation keeps its id only if no other call there has it, and none has
- * one that becomes the same where a provider has to get another: so the ids of
- * a request differ, whoever gets it, and are the same in the next one.
- */
-
-/* Makes nine letters and digits of an id, always the same ones. */
-TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < TCALL_MADE_ID_; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, TCALL_MADE_ID_);
-}
-
-/* Has a call before this place the id, or could a provider get one for both? */
-static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
-{
-    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
-    const tcall_str brief = tcall_short_id_(id, made);
-    const tcall_item_head_ *head;
-    size_t at = 0;
-    while (chat->start + at < end && (head = tcall_chat_head_(chat, &at))) {
-        const tcall_str other = tcall_head_id_(head);
-        tcall_str shorter;
-        if (head->kind != TCALL_ITEM_CALL)
-            continue;
-        shorter = tcall_short_id_(other, others);
-        if (tcall_str_eq(shorter, brief) || tcall_str_eq(shorter, id) ||
-            tcall_str_eq(other, brief))
-            return true;
-    }
-    return false;
-}
-
-/* Makes up the id that the call at this place is to get after the one it came
- * with; gives an empty one where it keeps its own. */
-TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
-                                           char made[TCALL_MADE_ID_])
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    tcall_str id = tcall_head_id_(head);
-    if (id.len && !tcall_chat_has_id_(chat, at, id))
-        return tcall_slice_(made, 0);
-    head->flags |= TCALL_FLAG_MADE_ID_;
-    id = tcall_slice_(made, TCALL_MADE_ID_);
-    do {
-        uint32_t number = ++chat->made;
-        int i;
-        memcpy(made, "call", 4);
-        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
-            made[i] = (char)('0' + number % 10);
-    } while (tcall_chat_has_id_(chat, at, id));
-    return id;
-}
-
 /* Has the call a result from this place on? */
 TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
                                        tcall_str id)
@@ -14387,43 +14387,27 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     return false;
 }
 
-/* Gives the call that was added last the id it needs. */
-static int tcall_chat_name_(tcall_chat *chat, size_t at)
-{
-    char made[TCALL_MADE_ID_];
-    tcall_str id = tcall_chat_new_id_(chat, at, made);
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
-    if (!tcall_block_room_(chat->block, id.len)) {
-        chat->block->low = at;
-        return TCALL_E_MEMORY;
-    }
-    tcall_chat_shift_(chat, end, end + id.len);
-    tcall_copy_(chat->block->base + end, id);
-    tcall_head_set_len_(head, TCALL_PART_ID_,
-                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
-    return TCALL_OK;
-}
-
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const size_t at = chat->block->low;
+    char bytes[TCALL_MADE_ID_];
+    tcall_str made = tcall_slice_(NULL, 0);
     tcall_item copy = *item;
-    int error;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object =
-        item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text);
+    copy.is_object = false;
+    if (item->kind == TCALL_ITEM_CALL) {
+        copy.is_object = tcall_is_object_text_(item->text);
+        made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
+        copy.synthetic_id =
+            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+    }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
     if (item->kind == TCALL_ITEM_IMAGE) {
         tcall_chat_overwrite_(chat, item->text);
         copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
     }
-    error = tcall_chat_copy_(chat, &copy);
-    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
-               ? tcall_chat_name_(chat, at)
-               : error;
+    return tcall_chat_copy_(chat, &copy, made);
 }
 
 /* ==========================================================================
@@ -23256,9 +23240,6 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
@@ -23875,10 +23856,8 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
         /* Arguments are text there; an object was never reported. */
         reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
-        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-        reader->syntax.odd = false;
-    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+        reader->flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
@@ -23998,8 +23977,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
         reader->echo <
             tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
-    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
-        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -24495,30 +24472,22 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
     return true;
 }
 
-/* Notes whether arguments are an object. Those that came as one were checked
- * with the answer; others are text that nobody has looked into. */
-static void tcall_reader_note_object_(tcall_item_head_ *head)
-{
-    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
-        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
-        head->flags |= TCALL_FLAG_OBJECT_;
-}
-
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[TCALL_MADE_ID_];
+    tcall_str made;
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_reader_add_(
-            reader, TCALL_PART_ID_,
-            tcall_chat_new_id_(reader->chat, reader->element, id)))
+    made = tcall_chat_new_id_(reader->chat, reader->element,
+                              tcall_head_part_(head, TCALL_PART_ID_), id);
+    if (made.len)
+        head->flags |= TCALL_FLAG_MADE_ID_;
+    if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->element);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
@@ -24527,7 +24496,8 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
                              tcall_str_of("{}"));
     }
-    tcall_reader_note_object_(head);
+    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
+        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
@@ -25505,78 +25475,6 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>mend: calls go back as they were understood
- *
- * A call whose arguments were read leniently stands in the conversation as what
- * it was read as: the model must not see another call than the one that ran.
- * What cannot be read as an object goes back without arguments, and so does an
- * object with a key twice, of which each reader makes something else.
- */
-
-/* Writes what the text is read as to the end of the free part of the block.
- * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
-                               const struct tcall_lenience_ *lenient)
-{
-    tcall_str mended = tcall_slice_(NULL, 0);
-    size_t room = tcall_block_free_(block);
-    char *end = tcall_block_gap_(block) + room;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    uint32_t fixes;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
-        return mended;
-    /* Where it lies now must stay free when it is longer than the text was. */
-    if (machine.len > text.len && room < 2 * machine.len - text.len)
-        return mended;
-    mended.ptr = end - machine.len;
-    mended.len = machine.len;
-    memmove(end - machine.len, machine.text, machine.len);
-    return mended;
-}
-
-static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    memset(&desc, 0, sizeof desc);
-    return tcall_arguments_read_(block, &machine, &desc, object) ==
-           TCALL_E_DUPLICATE;
-}
-
-/* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
-                                    const struct tcall_lenience_ *lenient)
-{
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from;
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
-        tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
-        size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || !text.len)
-            continue;
-        if (head->flags & TCALL_FLAG_OBJECT_) {
-            if (tcall_has_key_twice_(block, text))
-                head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-            continue;
-        }
-        if (head->error)
-            continue;
-        mended = tcall_mended_(block, text, lenient);
-        if (!mended.len)
-            continue;
-        tcall_chat_shift_(chat, end, end - text.len + mended.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
-        tcall_copy_(block->base + end - text.len, mended);
-        head->flags |= TCALL_FLAG_OBJECT_;
-    }
-}
-
-/* ==========================================================================
  * >>agent
  *
  * First what an agent is made of: is its desc complete, is there memory for
@@ -25608,20 +25506,20 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(tcall_block *block,
-                                              const char *extra)
+static const char *tcall_agent_extra_problem_(const char *extra)
 {
+    const char *object = extra ? tcall_text_space_(extra) : NULL;
     size_t i;
     if (!extra)
         return NULL;
+    if (tcall_json_check(tcall_str_of(extra)) == TCALL_OK && *object == '{' &&
+        tcall_json_twice_(object))
+        return "extra holds a member twice: leave one out";
     if (!tcall_is_object_text_(tcall_str_of(extra)))
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(tcall_text_space_(extra),
-                            tcall_agent_own_members_[i]))
+        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
-        return "extra holds a member twice: leave one out";
     return NULL;
 }
 
@@ -25680,8 +25578,7 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem =
-        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -25764,7 +25661,8 @@ static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
 {
     return tcall_agent_offer_size_(desc) +
            tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) + tcall_round_up_(io_size);
+           tcall_round_up_(sizeof(tcall_call)) +
+           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -25815,6 +25713,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
     agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
     agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
+    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
     agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, &tc->block);
@@ -26022,6 +25921,61 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
     return TCALL_OK;
 }
 
+/* ---- calls go back as they were understood ----
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Writes what the text is read as to the end of the free part of the block.
+ * Empty: it cannot be read, or there is no room. */
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
+{
+    tcall_str mended = tcall_slice_(NULL, 0);
+    size_t room = tcall_block_free_(block);
+    char *end = tcall_block_gap_(block) + room;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+        return mended;
+    /* Where it lies now must stay free when it is longer than the text was. */
+    if (machine.len > text.len && room < 2 * machine.len - text.len)
+        return mended;
+    mended.ptr = end - machine.len;
+    mended.len = machine.len;
+    memmove(end - machine.len, machine.text, machine.len);
+    return mended;
+}
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from;
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        size_t end = at + tcall_head_size_(head);
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        mended = tcall_mended_(block, text, lenient);
+        if (!mended.len)
+            continue;
+        tcall_chat_shift_(chat, end, end - text.len + mended.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
+        tcall_copy_(block->base + end - text.len, mended);
+        head->flags |= TCALL_FLAG_OBJECT_;
+    }
+}
+
 /* All calls have their results, so that nothing refers to them any more: the
  * next round may begin. */
 static void tcall_agent_complete_(tcall_agent *agent)
@@ -26086,7 +26040,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -26541,23 +26495,20 @@ static int tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
+    const tcall_request request = {"POST", tcall_agent_path_(agent),
+                                   agent->headers, 0, agent->out.len};
     size_t i;
-    request->method = "POST";
-    request->path = tcall_agent_path_(agent);
-    request->headers = agent->headers;
-    request->header_count = 0;
-    request->body_len = agent->out.len;
+    agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
         tcall_agent_add_header_(agent, provider->version[0],
                                 provider->version[1], NULL);
     for (i = 0; i < desc->header_count; i++)
-        agent->headers[request->header_count++] = desc->headers[i];
+        agent->headers[agent->request.header_count++] = desc->headers[i];
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -27001,7 +26952,6 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
     agent->pause = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;
@@ -27459,7 +27409,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
         (open && !planned && waits != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
-    memset(&agent->loops, 0, sizeof agent->loops);
+    memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, tcall_save_states_[waits],

@@ -281,23 +281,20 @@ static int tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
+    const tcall_request request = {"POST", tcall_agent_path_(agent),
+                                   agent->headers, 0, agent->out.len};
     size_t i;
-    request->method = "POST";
-    request->path = tcall_agent_path_(agent);
-    request->headers = agent->headers;
-    request->header_count = 0;
-    request->body_len = agent->out.len;
+    agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
         tcall_agent_add_header_(agent, provider->version[0],
                                 provider->version[1], NULL);
     for (i = 0; i < desc->header_count; i++)
-        agent->headers[request->header_count++] = desc->headers[i];
+        agent->headers[agent->request.header_count++] = desc->headers[i];
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -741,7 +738,6 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
     agent->pause = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;

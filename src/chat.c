@@ -151,8 +151,9 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object, or numbers that they cannot hold. This is looked at once, when a
- * call enters the conversation. */
+ * JSON object, or numbers that they cannot hold; of a key twice each reader
+ * makes something else. This is looked at once, when a call enters the
+ * conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     const char *at = text.ptr, *end;
@@ -165,8 +166,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
     if (at == end || *at != '{')
         return false;
     tcall_json_recognise_(&syntax, at, end);
-    return !syntax.error &&
-           (!syntax.odd || tcall_json_odd_(at, end, &at) == TCALL_OK);
+    return !syntax.error && tcall_json_odd_(at, end, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -225,12 +225,78 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
     }
 }
 
-/* Copies an item to the end of the conversation, whatever its text is. */
-static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item)
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    const tcall_item_head_ *head;
+    size_t at = 0;
+    while (chat->start + at < end && (head = tcall_chat_head_(chat, &at))) {
+        const tcall_str other = tcall_head_id_(head);
+        tcall_str shorter;
+        if (head->kind != TCALL_ITEM_CALL)
+            continue;
+        shorter = tcall_short_id_(other, others);
+        if (tcall_str_eq(shorter, brief) || tcall_str_eq(shorter, id) ||
+            tcall_str_eq(other, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that a call gets after the one it came with, where a call
+ * before this place has that, or it came with none; else gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t end,
+                                           tcall_str id,
+                                           char made[TCALL_MADE_ID_])
+{
+    if (id.len && !tcall_chat_has_id_(chat, end, id))
+        return tcall_slice_(made, 0);
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, end, id));
+    return id;
+}
+
+/* Copies an item to the end of the conversation, whatever its text is, with
+ * what was made up behind its id. */
+static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
     char *end = (char *)head + TCALL_HEAD_;
-    size_t size = TCALL_HEAD_;
+    size_t size = TCALL_HEAD_ + made.len;
     int part;
     for (part = 0; part < TCALL_PARTS_; part++)
         size += tcall_item_part_(item, part)->len;
@@ -240,9 +306,10 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item)
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
-        const tcall_str *bytes = tcall_item_part_(item, part);
-        tcall_head_set_len_(head, part, bytes->len);
-        end = tcall_copy_(end, *bytes);
+        const tcall_str bytes = *tcall_item_part_(item, part);
+        end = tcall_copy_(tcall_copy_(end, bytes), made);
+        tcall_head_set_len_(head, part, bytes.len + made.len);
+        made.len = 0;
     }
     return TCALL_OK;
 }
@@ -311,73 +378,6 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* ---- ids ----
- *
- * Providers give ids that repeat, or none. A call that comes into the
- * conversation keeps its id only if no other call there has it, and none has
- * one that becomes the same where a provider has to get another: so the ids of
- * a request differ, whoever gets it, and are the same in the next one.
- */
-
-/* Makes nine letters and digits of an id, always the same ones. */
-TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < TCALL_MADE_ID_; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, TCALL_MADE_ID_);
-}
-
-/* Has a call before this place the id, or could a provider get one for both? */
-static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
-{
-    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
-    const tcall_str brief = tcall_short_id_(id, made);
-    const tcall_item_head_ *head;
-    size_t at = 0;
-    while (chat->start + at < end && (head = tcall_chat_head_(chat, &at))) {
-        const tcall_str other = tcall_head_id_(head);
-        tcall_str shorter;
-        if (head->kind != TCALL_ITEM_CALL)
-            continue;
-        shorter = tcall_short_id_(other, others);
-        if (tcall_str_eq(shorter, brief) || tcall_str_eq(shorter, id) ||
-            tcall_str_eq(other, brief))
-            return true;
-    }
-    return false;
-}
-
-/* Makes up the id that the call at this place is to get after the one it came
- * with; gives an empty one where it keeps its own. */
-TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
-                                           char made[TCALL_MADE_ID_])
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    tcall_str id = tcall_head_id_(head);
-    if (id.len && !tcall_chat_has_id_(chat, at, id))
-        return tcall_slice_(made, 0);
-    head->flags |= TCALL_FLAG_MADE_ID_;
-    id = tcall_slice_(made, TCALL_MADE_ID_);
-    do {
-        uint32_t number = ++chat->made;
-        int i;
-        memcpy(made, "call", 4);
-        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
-            made[i] = (char)('0' + number % 10);
-    } while (tcall_chat_has_id_(chat, at, id));
-    return id;
-}
-
 /* Has the call a result from this place on? */
 TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
                                        tcall_str id)
@@ -418,41 +418,25 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     return false;
 }
 
-/* Gives the call that was added last the id it needs. */
-static int tcall_chat_name_(tcall_chat *chat, size_t at)
-{
-    char made[TCALL_MADE_ID_];
-    tcall_str id = tcall_chat_new_id_(chat, at, made);
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
-    if (!tcall_block_room_(chat->block, id.len)) {
-        chat->block->low = at;
-        return TCALL_E_MEMORY;
-    }
-    tcall_chat_shift_(chat, end, end + id.len);
-    tcall_copy_(chat->block->base + end, id);
-    tcall_head_set_len_(head, TCALL_PART_ID_,
-                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
-    return TCALL_OK;
-}
-
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const size_t at = chat->block->low;
+    char bytes[TCALL_MADE_ID_];
+    tcall_str made = tcall_slice_(NULL, 0);
     tcall_item copy = *item;
-    int error;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object =
-        item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text);
+    copy.is_object = false;
+    if (item->kind == TCALL_ITEM_CALL) {
+        copy.is_object = tcall_is_object_text_(item->text);
+        made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
+        copy.synthetic_id =
+            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+    }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
     if (item->kind == TCALL_ITEM_IMAGE) {
         tcall_chat_overwrite_(chat, item->text);
         copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
     }
-    error = tcall_chat_copy_(chat, &copy);
-    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
-               ? tcall_chat_name_(chat, at)
-               : error;
+    return tcall_chat_copy_(chat, &copy, made);
 }

@@ -289,7 +289,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
         (open && !planned && waits != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
-    memset(&agent->loops, 0, sizeof agent->loops);
+    memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, tcall_save_states_[waits],
