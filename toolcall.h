@@ -1780,56 +1780,6 @@ TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
- * >>mask: a filter that a secret does not pass
- *
- * It stands in front of the sink of anything that leaves the program, such as
- * a log or a terminal. What an agent writes itself, messages of servers, audit
- * and provenance, goes through one for its key without being asked. Several
- * secrets need as many filters, each the sink of the one before:
- *
- *     tcall_mask mask = {0};
- *     mask.secret = key;
- *     mask.sink = my_sink;
- *     tcall_mask_put(&mask, bytes, len);
- *
- * The secret is found in whatever pieces it comes, and as JSON may write it:
- * behind backslashes, as \u0041, and both again in a string of JSON in a string
- * of JSON. Where only its beginning is there, 8 characters or more, that is
- * masked too. Not found are other encodings of it, such as base64, %41 and
- * hexadecimal, its end alone, and the secret with other characters between its
- * own.
- */
-
-/* A secret that is shorter is none: "none" and "ollama" are words. */
-enum { TCALL_SECRET_MIN = 8 };
-
-/* So many backslashes are before no character, or JSON would be in a fourth
- * string. */
-enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
-
-/* All zero but for the first three. It must not move while it is in use. */
-typedef struct tcall_mask {
-    const char *secret; /* visible characters, no backslash; NULL: none */
-    tcall_sink sink;    /* gets the rest; has to take all that it is given */
-    void *user;
-    /* private */
-    size_t matched; /* characters of the secret that the text has just shown */
-    bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
-    int error; /* of the sink */
-} tcall_mask;
-
-/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
- * Returns len, or the sink's error. The start of what may be the secret waits
- * for what follows. */
-TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
-/* Passes on what waits: the text is over, or somebody reads it now. Returns
- * TCALL_OK or the sink's error. */
-TCALL_API int tcall_mask_end(tcall_mask *mask);
-
-/* ==========================================================================
  * >>pattern: regular expressions
  *
  * A pattern is compiled to a small program, which is run over a text with all
@@ -1967,11 +1917,36 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
 
 /* ==========================================================================
- * >>say: what is wrong with a value, and what to send instead
+ * >>say: what may come, and what is wrong with what came
  *
- * All of it is said from the node or shape that is missed and from the checked
- * text: the place as a JSON Pointer, the keyword, and a sentence for the model.
+ * What is sent, checked and said of a value is said from one description, its
+ * shape or node: its JSON Schema, a struct as JSON, and of a fault the place as
+ * a JSON Pointer, the keyword, and a sentence for the model.
  */
+
+/* -- Shapes as JSON Schema, structs as JSON --
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- Faults -- */
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
@@ -1995,30 +1970,15 @@ TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
 
-/* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
+/* -- For authors of providers --
  *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes.
  */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
 
 /* What a provider makes of schemas (tcall_provider.strict). */
 enum {
@@ -2168,7 +2128,7 @@ typedef enum tcall_safety {
     X(WILL_READ_CACHE, GOING)            \
     X(DID_CACHE_HIT, DID_HIT)            \
     X(DID_CACHE_MISS, DID_GOING)         \
-    X(AROUND_EXECUTE, GOING)             \
+    X(AROUND_EXECUTE, AROUND)            \
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
@@ -2405,7 +2365,6 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 typedef struct tcall_stages_ {
     /* private */
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
-    int (*pass)(tcall_ctx *cx, int last);
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
@@ -2470,14 +2429,6 @@ typedef struct tcall_desc {
     void *user;             /* for all of the above */
 } tcall_desc;
 
-/* The hooks of a registry, or of it and one of its tools, in the order of
- * their calls. */
-typedef struct tcall_order_ {
-    const tcall_hook **hooks;
-    uint16_t count, room;
-    uint32_t stages; /* those that have hooks, bits */
-} tcall_order_;
-
 struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -2492,8 +2443,6 @@ struct tcall {
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
-    tcall_order_ order;   /* of the registry's hooks */
-    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -2723,14 +2672,26 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* An input or output that was replaced, and by whom. */
-typedef struct tcall_change {
-    const struct tcall_change *before;
-    const char *by;   /* name of the hook or the tool */
-    uint8_t stage;    /* tcall_stage it happened at */
-    tcall_json input; /* the arguments; of output: missing */
-    tcall_str output;
-} tcall_change;
+/* One attempt at the arguments: what came, what a repair made of it, what hooks
+ * made of it. Of an output that a hook replaced there is only its text. */
+typedef struct tcall_attempt {
+    const struct tcall_attempt *next; /* of the list it is in */
+    const char *by;    /* "model", "repair", or the name of a hook or tool */
+    tcall_str came;    /* the text as it came; the output that was replaced */
+    tcall_json args;   /* checked arguments; missing: nothing was read */
+    const void *bound; /* the struct that tool->shape describes */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
+    size_t error_at;          /* parse errors: offset in what came */
+    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
+    int error;                /* TCALL_OK or what went wrong */
+    uint16_t coercions;
+    uint8_t faults; /* number of */
+    uint8_t step;   /* tcall_step reached, or failed in */
+    uint8_t stage;  /* tcall_stage it was made at */
+    bool validated; /* the schema holds */
+} tcall_attempt;
 
 /* Something a tool made besides its output; the tool's until tcall_release, the
  * bytes of an image as long as the conversation holds it (tcall_agent_show). To
@@ -2782,31 +2743,28 @@ struct tcall_ctx {
     tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
     uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
-    int stop;                    /* < 0: what tcall_cancel was called with */
+    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
+    int stop;               /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; NULL: nothing was. What
-     * masks them in a text, so that only who injects links it. */
-    const char *injected;
+    /* private: masks in a text what was injected, so that only who injects
+     * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* of the stage at hand, in their order */
-    uint16_t next_inner;        /* the same for a stage inside of an attempt */
-    uint16_t next_around;       /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;       /* hooks that are around what runs now */
+    uint16_t next_hook;         /* where those of the stage at hand are */
+    uint16_t around;            /* where the hook is that is around what runs */
+    uint8_t around_depth;       /* how many are */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
     bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
@@ -2859,26 +2817,18 @@ struct tcall_call {
     uint32_t turn_id;
     uint16_t round, position;
     /* What became of it. */
-    bool validated; /* the schema holds */
-    bool repaired;  /* by the repair callback: untrusted */
+    bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    uint8_t step;   /* tcall_step reached, or failed in */
-    uint8_t faults; /* number of */
-    uint16_t coercions;
-    int error;       /* TCALL_OK or what went wrong */
-    uint32_t fixes;  /* of the text, TCALL_FIX_... bits */
-    size_t error_at; /* parse errors: offset in arguments */
+    int error; /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;          /* checked arguments; valid until tcall_release */
-    const tcall_node *node;   /* of the schema; NULL: another one checks, or
-                               * nobody */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    /* The other attempt at the arguments, where there was a repair: what came,
-     * if that was repaired, else the repair that was refused too. */
-    const tcall_call *other;
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
+    /* The attempt that counts: it is shown, approved, logged and sent back. */
+    tcall_attempt asked;
+    const tcall_attempt *others; /* what came first, what was refused ... */
+    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
+                                  * nobody else; NULL: asked */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -2914,12 +2864,70 @@ TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
- * >>context: what tools and hooks may do to their call
+ * >>invoke: from a checked call to a result
  *
- * A tool and a hook get the context of the call they work for: its fields say
- * what is known, and these functions change what becomes of the call. What
- * they keep is in the block until tcall_release.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read. What programs and logs read of a call is here, too.
  */
+
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
+
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
+/* Takes a call through all stages and writes what the model reads to out, a
+ * writer to a buffer outside of the block: the tool's output, or
+ * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
+ * or failed; out is complete in both cases. Two errors leave out untouched and
+ * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
+ * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
+ * again, unless call->approved is set). call->cx.wait says when. */
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out, tcall_call *call);
+/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
+ * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
+ * release what it holds: it sees cx->stop. */
+TCALL_API void tcall_cancel(tcall_call *call, int error);
+
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
+ * Returns TCALL_OK when it has it; otherwise the tool returns what this
+ * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
+ * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
+ * asked as well. */
+TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* ---- what tools and hooks may do to their call ---- */
+
+/* A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release. */
 
 /* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
 TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
@@ -2990,79 +2998,13 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
-/* ==========================================================================
- * >>invoke: from a checked call to a result
- *
- * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
- * with the hooks of the registry and of the tool at each. It takes a call that
- * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read.
- */
-
-/* Hooks around the run of one tool that may be inside each other. */
-#ifndef TOOLCALL_MAX_AROUND
-#define TOOLCALL_MAX_AROUND 8
-#endif
-
-/* Takes a call through all stages and writes what the model reads to out, a
- * writer to a buffer outside of the block: the tool's output, or
- * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
- * or failed; out is complete in both cases. Two errors leave out untouched and
- * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
- * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). call->cx.wait says when. */
-TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
- * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
- * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
- * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
- * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
- * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
- * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
- * the call. */
-TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out, tcall_call *call);
-/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
- * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
- * release what it holds: it sees cx->stop. */
-TCALL_API void tcall_cancel(tcall_call *call, int error);
-
-/* For tools that learn only from the arguments that a call needs approval, or
- * that can tell before whether it would succeed (tool->looks_first).
- * Returns TCALL_OK when it has it; otherwise the tool returns what this
- * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
- * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
- * asked as well. */
-TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* -- For authors of hooks -- */
-
-/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
- * are further inside, and the tool. Returns what came of it; the hook returns
- * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
- * from its start. Only tools that only read or are idempotent get a second
- * attempt; for the others this returns the result of the first. */
-TCALL_API int tcall_next(tcall_ctx *cx);
-/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
- * there are any. A program without hooks does not name it, and its calls are
- * checked, permitted and run. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const tcall_stages_ tcall_stages;
-#endif
-
-/* ==========================================================================
- * >>records: what programs and logs read of a call
- *
- * Fingerprints that nobody can forge without the key, and where the arguments
- * of a call came from.
- */
+/* ---- records ---- */
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+/* Hashes a value with desc.hash_key, whatever the order of members and the form
+ * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
+TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -3070,10 +3012,9 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+ * has to decide: its tool's definition and its arguments, see tcall_hash_json.
+ * 0: the call was not hydrated, or is of an unknown tool. */
+TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other
@@ -3084,10 +3025,61 @@ TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,
- * repaired, no_schema_mode, the value that was checked, errors. The key of the
- * agent, if there is one, is masked in it, see >>mask. */
+ * repaired, no_schema_mode, the value that was checked, errors; where a repair
+ * or a hook made others of them, all attempts, by whom each is. The key of the
+ * agent, if there is one, is masked in it, see tcall_mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
+
+/* ---- masks ---- */
+
+/* A mask is a filter that a secret does not pass. It stands in front of the
+ * sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     tcall_mask_put(&mask, bytes, len);
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3176,7 +3168,7 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
  * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
- * one, see >>mask.
+ * one, see >>invoke.
  * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -3248,17 +3240,6 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
-
-/* ==========================================================================
- * >>strict: schemas as providers' strict modes want them
- *
- * A tool with strict = true asks the provider to hold the model to its schema
- * while it writes. Providers do so for a part of JSON Schema, and each for
- * another one. What is sent is rewritten to fit; where it cannot say what the
- * schema says, the tool is sent as it is, without strict mode. The schema
- * itself is untouched: what had to be left out is still checked when a call
- * comes.
- */
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -3571,6 +3552,16 @@ TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Containers that may lie within each other on the way to a value. */
 #define TCALL_WIRE_LEVELS_ 9
 
+/* Private: where things lie in the block, while it is read. */
+enum {
+    TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
+    TCALL_AT_PENDING_, /* what the current document brought begins here */
+    TCALL_AT_ELEMENT_, /* the current element, if open */
+    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
+    TCALL_PLACES_
+};
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
@@ -3591,57 +3582,60 @@ typedef struct tcall_reader {
     void *user;
     const tcall_provider *provider;
     tcall_chat *chat;
-    size_t start;    /* the items of this answer begin here */
-    size_t text_at;  /* the item to which its text is added, if has_text */
-    size_t unmerged; /* the elements of the current document begin here */
-    size_t element;  /* the current element, if open */
-    size_t raw;      /* its text as it came, if keeping_raw */
-    size_t echoed;   /* the call whose arguments come again, if echoes */
-    size_t echo;     /* bytes of them that did */
-    size_t text_max; /* bytes of text that are kept */
-    size_t missing;  /* bytes that did not fit */
-    size_t raw_missing;
-    /* of the answer */
-    bool has_text;          /* there is an item for its text */
-    bool text_ends, parted; /* the next text is another one; that was told */
-    uint8_t words;          /* the field that brought words of reasoning */
-    bool begins, complete;  /* it said that it begins; that it is over */
-    bool finished, cut;     /* why it stopped; so that no last call runs */
-    bool known, in_page; /* a value matters; answer.message is how it begins */
-    /* of the current document */
-    uint8_t event;     /* TCALL_MEANS_... */
-    bool whole, piece; /* a whole answer; a piece of a stream */
-    bool in_whole;     /* at hand is what only whole answers have */
-    bool repeats;      /* there were elements before it */
-    bool stopped;      /* a reason to stop was given */
-    /* of the current choice */
-    bool in_choice, choice_known;
-    bool other, cut_before; /* it is not the first; the answer before it */
-    uint8_t stop_before;
-    /* of the current element */
-    uint8_t index; /* counted from 1; 0: none */
-    uint8_t type;  /* TCALL_MEANS_... */
-    uint8_t flags; /* TCALL_FLAG_..._ */
-    int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored, echoes;
+    size_t start; /* the items of this answer begin here */
+    size_t text_max,
+        missing; /* bytes of text that are kept; that did not fit */
+    size_t place[TCALL_PLACES_];
+    size_t echo;  /* bytes of arguments that came again */
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    struct {      /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        /* of its choice: */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;
+        uint8_t stop_before; /* the answer before it */
+    } doc;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;        /* its arguments come again */
+    bool keeping_raw;   /* its text is kept as it came */
+    size_t raw_missing; /* bytes of that which did not fit */
+    const char *kept;   /* its text in this piece begins here */
     /* of the current value */
     const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's where the next name is looked
-                            * for first */
-    uint8_t field;         /* TCALL_FIELD_... */
-    int8_t part;           /* of the element that it is of; -1: none */
-    bool growing;          /* it goes to the end of the block */
-    char word[40];         /* a short one; of a name what came so far */
-    uint8_t word_len, levels;
+    const uint8_t *next;   /* its object's, where the next name is looked for
+                            * first */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    const char *kept; /* the element's text in this piece begins here */
-    /* of a character whose halves are told one by one, and may be parted */
-    const uint8_t *half_of;
+    uint8_t levels;
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    char word[40]; /* a short one; of a name what came so far */
+    uint8_t word_len;
+    /* a character's first half that was told, and what it is of */
     uint16_t half;
+    const uint8_t *half_of;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
-    bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
@@ -3680,23 +3674,22 @@ TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;
@@ -3783,7 +3776,7 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "",                    \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
@@ -3792,14 +3785,14 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, "",                 \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,    \
       TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
-      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_REASONING_SIGNATURES, "", TCALL_STRICT_NONE,                       \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
     X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
@@ -3815,11 +3808,11 @@ extern const tcall_provider tcall_interactions;
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
     X(github, openai, "https://models.github.ai",                              \
       "/inference/chat/completions", "Authorization", "Bearer ",               \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
     X(cohere, openai, "https://api.cohere.ai",                                 \
       "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
     X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
@@ -3842,10 +3835,10 @@ extern const tcall_provider tcall_interactions;
           TCALL_QUIRK_FREE_REASONING,                                          \
       0)                                                                       \
     X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
-      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      "Bearer ", TCALL_REASONING_ELEMENTS, "", TCALL_STRICT_OPENAI,            \
       TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
     X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, "",                \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
@@ -6718,8 +6711,8 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
 }
 
 static bool tcall_text_is_key_(const char *text)
@@ -7140,7 +7133,8 @@ static const char *tcall_json_twice_(const char *object)
 }
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
-static int tcall_json_odd_(const char *at, const char *end, const char **where)
+TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
+                                  const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {
@@ -9256,38 +9250,26 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
     writer->in_part--;
 }
 
-/* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
-                                size_t len)
-{
-    size_t room = writer->cap - writer->fill;
-    if (room > len)
-        room = len;
-    if (room == 1) /* most calls; spares that of memcpy */
-        writer->buf[writer->fill] = *bytes;
-    else if (room)
-        memcpy(writer->buf + writer->fill, bytes, room);
-    writer->fill += room;
-    return room;
-}
-
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    writer->len += len;
-    if (resume && resume->stored > writer->len - len) {
-        size_t skip = resume->stored - (writer->len - len);
-        if (skip >= len)
-            return;
-        bytes += skip;
-        len -= skip;
+    const char *end = bytes + len;
+    if (resume && resume->stored > writer->len) {
+        size_t stored = resume->stored - writer->len;
+        bytes += stored < len ? stored : len;
     }
-    while (!writer->error) {
-        size_t taken = tcall_write_fill_(writer, bytes, len);
-        bytes += taken;
-        len -= taken;
-        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
+    writer->len += len;
+    while (bytes < end && !writer->error) {
+        size_t room = writer->cap - writer->fill, fits = (size_t)(end - bytes);
+        fits = fits < room ? fits : room;
+        if (fits == 1) /* most calls; spares that of memcpy */
+            writer->buf[writer->fill] = *bytes;
+        else if (fits)
+            memcpy(writer->buf + writer->fill, bytes, fits);
+        writer->fill += fits;
+        bytes += fits;
+        if (bytes == end || (!writer->sink && !writer->buf)) /* only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -9324,21 +9306,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-/* Returns the letter of a byte's short escape, or 0. */
-static char tcall_write_short_(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\': return c;
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return 0;
-    }
-}
-
 static char tcall_write_hex_(int digit)
 {
     return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
@@ -9348,20 +9315,17 @@ static char tcall_write_hex_(int digit)
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    char letter = tcall_write_short_(c);
-    out[0] = '\\';
-    out[1] = letter ? letter : 'u';
-    if (letter)
-        return 2;
-    if (c & 0x80) {
-        out[2] = out[3] = out[4] = 'f';
-        out[5] = 'd';
-    } else {
-        out[2] = out[3] = '0';
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
         out[4] = tcall_write_hex_(c >> 4);
         out[5] = tcall_write_hex_(c & 15);
     }
-    return 6;
+    return *letter ? 2 : 6;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9375,17 +9339,12 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size;
+        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
-        if (stop == end)
-            break;
-        size = tcall_write_escape_(escape, *stop);
-        if (twice) { /* its backslash, and the quote or backslash after it */
-            bool both = escape[1] == '"' || escape[1] == '\\';
-            const char slashes[2] = {'\\', '\\'};
-            tcall_write_out_(writer, slashes, both ? 2 : 1);
-        }
-        tcall_write_out_(writer, escape, size);
+        if (twice)
+            tcall_write_escaped_(writer, escape, size, false);
+        else
+            tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
     tcall_write_part_end_(writer);
@@ -9705,21 +9664,20 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
-    const char *at = value.at, *end;
+    const char *at = value.at, *end, *run;
     if (!at)
         return tcall_write_null(writer);
     tcall_write_comma_(writer);
-    for (end = tcall_text_skip_(at); at < end;) {
-        const char *run = at;
-        if (tcall_text_is_string_(at)) {
-            tcall_write_decoded_(writer, at);
-            at = tcall_text_string_end_(at);
-            continue;
+    for (end = tcall_text_skip_(at); at < end; at = tcall_text_space_(run)) {
+        run = at;
+        while (run < end && !tcall_text_is_string_(run) &&
+               !tcall_is_space_(*run))
+            run++;
+        tcall_write_bytes(writer, at, (size_t)(run - at));
+        if (run < end && tcall_text_is_string_(run)) {
+            tcall_write_decoded_(writer, run);
+            run = tcall_text_string_end_(run);
         }
-        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
-            at++;
-        tcall_write_bytes(writer, run, (size_t)(at - run));
-        at = tcall_text_space_(at);
     }
     return writer->error;
 }
@@ -9745,175 +9703,6 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 {
     tcall_write_key(out, key);
     tcall_write_bool(out, flag);
-}
-
-/* ==========================================================================
- * >>mask
- *
- * The text is taken as characters, each with the backslashes before it. What
- * may be the start of the secret is held until TCALL_SECRET_MIN characters
- * agree; then "***" goes out, and from there on nothing has to be held. After a
- * character that does not agree, the longest end of what was matched that is a
- * start of the secret too goes on (Knuth, Morris and Pratt).
- */
-
-static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
-{
-    int result;
-    if (!len || mask->error < 0)
-        return;
-    result = mask->sink(mask->user, bytes, len);
-    if (result < 0)
-        mask->error = result;
-    else if ((size_t)result < len)
-        mask->error = TCALL_E_LIMIT;
-}
-
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
-{
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
-}
-
-/* How much of the secret the text shows after one more character; '\0' is none
- * that a secret can have. */
-static size_t tcall_mask_match_(const tcall_mask *mask, char character)
-{
-    const char *secret = mask->secret;
-    size_t matched = mask->matched, most;
-    while (matched && (!character || secret[matched] != character))
-        for (most = matched--;
-             matched && memcmp(secret, secret + most - matched, matched) != 0;)
-            matched--;
-    return matched + (character && secret[matched] == character);
-}
-
-/* The last `len` bytes that are held are a character. */
-static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
-{
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
-    mask->matched = tcall_mask_match_(mask, character);
-    if (mask->matched >= TCALL_SECRET_MIN) {
-        if (!mask->masked)
-            tcall_mask_pass_(mask, "***", 3);
-        mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
-    }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
-    }
-}
-
-/* How many bytes cannot be the start of the secret. */
-static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
-                                size_t len)
-{
-    size_t i;
-    for (i = 0; i < len; i++)
-        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
-            break;
-    return i;
-}
-
-TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
-{
-    tcall_mask *mask = (tcall_mask *)user;
-    size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
-    while (done < len) {
-        if (!mask->held && !mask->matched) {
-            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
-            tcall_mask_pass_(mask, bytes + done, plain);
-            mask->masked = mask->masked && !plain;
-            done += plain;
-        }
-        if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
-    }
-    return mask->error < 0 ? mask->error : (int)len;
-}
-
-TCALL_API int tcall_mask_end(tcall_mask *mask)
-{
-    tcall_mask_pass_(mask, mask->bytes, mask->held);
-    mask->matched = 0;
-    mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
-    return mask->error < 0 ? mask->error : TCALL_OK;
-}
-
-static int tcall_mask_back_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* Masks a secret in a text, in its place, where it becomes no longer. Returns
- * how long it is then. */
-TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
-                                      const char *secret)
-{
-    char *to = text;
-    tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
-    tcall_mask_put(&mask, text, len);
-    tcall_mask_end(&mask);
-    return (size_t)(to - text);
 }
 
 /* ==========================================================================
@@ -13355,624 +13144,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 }
 
 /* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of - 1;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node->types);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
-}
-
-/* ==========================================================================
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
@@ -14700,7 +13871,7 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
@@ -14824,9 +13995,6 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
@@ -15211,6 +14379,1011 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
 
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
                                                          tcall_report_check_};
+
+/* ==========================================================================
+ * >>say: schemas
+ *
+ * The schema of a tool is written as its provider wants it: from the text of
+ * its author, or from its shape, as a struct and an example are. What is
+ * written of shapes is a piece of flash at a time, since on an AVR texts are
+ * read from there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_level_in_ {
+    const tcall_object *object; /* NULL: it is a list, */
+    const tcall_shape *list;    /* this one; in flash both */
+    const char *at;             /* its struct or first item; NULL: none */
+    uint16_t next, count;       /* members or items: passed; all */
+} tcall_level_in_;
+
+/* A walk over the values of a shape, and of a struct if there is one; else a
+ * list has one item. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *shape; /* of the value at hand, in flash */
+    const char *at;           /* where it is, or NULL */
+    tcall_level_in_ *in;      /* what it is in; once entered, itself */
+    uint8_t depth;            /* of what is open; 0: the walk has ended */
+    bool deep;                /* some values lie too deep, and are left out */
+    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or a list. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk,
+                             const tcall_object *object,
+                             const tcall_shape *list)
+{
+    walk->in = &walk->open[walk->depth++];
+    walk->in->object = object;
+    walk->in->list = list;
+    walk->in->at = walk->at;
+    walk->in->next = 0;
+    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->at = (const char *)args;
+    tcall_walk_open_(walk, shape, NULL);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    if (!list && shape->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
+                     list ? walk->shape : NULL);
+    if (list && walk->at) {
+        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
+        walk->in->at += shape->digits;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open; at its end leaves it,
+ * which is the value at hand again. Returns false then. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    bool ends = walk->in->next == walk->in->count;
+    const tcall_level_in_ *in;
+    size_t index;
+    if (ends && --walk->depth == 0)
+        return false;
+    walk->in -= ends;
+    walk->in->next = (uint16_t)(walk->in->next + !ends);
+    in = walk->in;
+    index = in->next - 1u;
+    walk->shape =
+        in->object
+            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
+                  index
+            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
+    walk->at = in->at;
+    if (in->at)
+        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
+                               : index * TCALL_FETCH_16_(&in->list->size);
+    return !ends;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, int count)
+{
+    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk))
+            continue;
+        if (walk.in->object && walk.in->next == 1) {
+            TCALL_FETCH_(tcall_object, object, walk.in->object);
+            if (index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= 2;
+        }
+        if (!tcall_walk_enter_(&walk)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)value->more,
+                                         (int)value->high + 1);
+        }
+    }
+    return tcall_slice_(NULL, 0);
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; *null: it came as null. */
+static bool tcall_put_member_(tcall_writer *writer,
+                              const tcall_shape_walk_ *walk, bool *null)
+{
+    TCALL_FETCH_(tcall_object, object, walk->in->object);
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const uint8_t *given = (const uint8_t *)walk->in->at;
+    unsigned i = walk->in->next - 1u;
+    *null = given && !TCALL_BIT_OF_(given, i) &&
+            !(shape->flags & TCALL_MEMBER_DEFAULT);
+    if (given
+            ? shape->offset == TCALL_NOWHERE ||
+                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+            : !(shape->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        bool list = !walk.in->object, null = false;
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, list ? ']' : '}');
+        } else if (list || tcall_put_member_(writer, &walk, &null)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (null) {
+                tcall_write_null(writer);
+            } else if (!tcall_walk_enter_(&walk)) {
+                put(writer, value, walk.at);
+            } else {
+                tcall_write_open(writer, walk.in->object ? '{' : '[');
+                if (!walk.in->object && !args)
+                    walk.in->count = (uint16_t)value->low;
+            }
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, shape, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Returns the types that are said of the value at hand; all of them are said by
+ * saying nothing. OpenAI wants an optional property to be required, or null. */
+static unsigned tcall_view_types_(const tcall_view_ *view,
+                                  const tcall_shape_walk_ *walk)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    unsigned types = tcall_types_of_(shape->types);
+    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
+        !(shape->flags & TCALL_MEMBER_REQUIRED))
+        types |= TCALL_SHAPE_NULL;
+    return (types & all) == all ? 0 : types;
+}
+
+/* Writes the first type of a set, null last; returns the others. */
+static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0boolean\0integer\0number\0string\0array\0object\0";
+    int index = types > TCALL_SHAPE_NULL;
+    while (!(types >> index & 1))
+        index++;
+    TCALL_PUT_(out, "\"type\":");
+    tcall_put_string_(out, tcall_word_at_(words, index));
+    return types & ~(1u << index);
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
+        "minLength\0maxLength\0minItems\0maxItems\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Begins the schema of the value at hand: up to what is in it. Of several types
+ * the first says all else: not everyone accepts a list of types. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    tcall_limits_ limits = tcall_limits_of_(shape);
+    unsigned types = tcall_view_types_(view, walk);
+    bool several = (types & (types - 1)) != 0;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
+        view->optional++;
+    view->unions = (uint16_t)(view->unions + several);
+    view->unfit |=
+        walk->depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    if (types)
+        tcall_view_type_(view->out, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (shape->kind == TCALL_KIND_CHOICE) {
+        const char *word = (const char *)shape->more;
+        int32_t left = shape->high;
+        TCALL_PUT_(view->out, "\"enum\":[");
+        for (; left >= 0; left--, word = tcall_word_next_(word))
+            tcall_put_string_(view->out, word);
+        TCALL_SAY(view->out, "]");
+    }
+}
+
+/* Ends it: with its other types, what a member is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_shape_walk_ *walk)
+{
+    const tcall_object *around = walk->in->object;
+    unsigned types = tcall_view_types_(view, walk);
+    unsigned others = types & (types - 1);
+    if (types & TCALL_SHAPE_NULL &&
+        others) /* null is the last, not the first */
+        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
+    if (others) {
+        while (others) {
+            TCALL_SAY(view->out, "},{");
+            others = tcall_view_type_(view->out, others);
+        }
+        TCALL_SAY(view->out, "}]");
+    }
+    if (around) {
+        TCALL_FETCH_(tcall_object, object, around);
+        TCALL_FETCH_(tcall_shape, shape, walk->shape);
+        const char *text =
+            tcall_word_at_(object->descriptions, walk->in->next - 1);
+        if (TCALL_BYTE_(text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, text);
+        }
+        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+            TCALL_PUT_(view->out, "\"default\":");
+            tcall_put_leaf_(view->out, shape,
+                            (const char *)object->initial + shape->offset,
+                            true);
+        }
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const tcall_object *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    int i;
+    TCALL_SAY(view->out, "}");
+    for (i = 0; i < object->count; i++) {
+        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
+                      TCALL_MEMBER_REQUIRED))
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    while (walk.depth) {
+        const tcall_object *left = walk.in->object;
+        if (tcall_walk_next_(&walk)) {
+            if (left)
+                tcall_put_key_(view->out,
+                               tcall_word_at_(TCALL_FETCH_POINTER_(
+                                                  const char *, &left->names),
+                                              walk.in->next - 1));
+            else
+                TCALL_PUT_(view->out, "\"items\":");
+            TCALL_SAY(view->out, "{");
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (walk.in->object)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else if (left) {
+            tcall_view_rest_(view, left);
+        }
+        if (walk.depth)
+            tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- the text of a schema, as a mode has it ---- */
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. */
+#define TCALL_STRICT_DEPTH_ 24
+
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_ 32
+
+/* A bracket that is open. */
+typedef struct tcall_strict_open_ {
+    const char *from;
+    const char *back; /* what is next after it, where a $ref led to it */
+    uint8_t value;    /* TCALL_STRICT_..._ */
+    bool nullable;
+} tcall_strict_open_;
+
+/* Writes a schema again, without recursion. */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
+    tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
+} tcall_strict_walk_;
+
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
+{
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+            return true;
+    return false;
+}
+
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything. */
+static bool tcall_strict_vague_(const char *schema)
+{
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
+}
+
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(walk->view->out, value);
+    return p + value.len;
+}
+
+/* Enters the bracket at p, or where a $ref led to; returns the next byte to
+ * look at. */
+static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
+                                       const char *back, uint8_t value,
+                                       bool nullable)
+{
+    tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth];
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return back ? back : tcall_strict_copy_(walk, p);
+    }
+    if (!back)
+        tcall_write_open(view->out, *p);
+    open->from = p;
+    open->back = back;
+    open->value = value;
+    open->nullable = nullable;
+    walk->depth++;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return p + 1;
+}
+
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
+                                       const char *schema)
+{
+    tcall_writer *out = walk->view->out;
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(properties);
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(out, "\"type\":\"object\"");
+    if (!properties || follows)
+        return;
+    TCALL_PUT_(out, "\"additionalProperties\":false");
+    if (walk->view->mode != TCALL_STRICT_OPENAI)
+        return;
+    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+    TCALL_SAY(out, "]");
+}
+
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    const tcall_strict_open_ *open = &walk->open[--walk->depth];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (open->back)
+        return open->back;
+    if (schema)
+        tcall_strict_close_schema_(walk, open->from);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return p + 1;
+}
+
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
+                                        const char *ref)
+{
+    const char *at = walk->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    int i = walk->depth, len;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    while (at && i-- > 0)
+        if (walk->open[i].from == at)
+            at = NULL;
+    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
+               ? at
+               : NULL;
+}
+
+/* Returns whether a schema that led here by a $ref has this keyword itself. */
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
+                                    const char *keyword)
+{
+    int i;
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode. */
+static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
+                                                       const char *key)
+{
+    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
+    for (;
+         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         row++)
+        if (((row->kept | row->unfit) & mode ||
+             row->value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, row->name))
+            return row;
+    return NULL;
+}
+
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+{
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+}
+
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
+                                        const char *key)
+{
+    tcall_view_ *view = walk->view;
+    const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
+    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
+    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
+    bool doubled, constant = kind == TCALL_STRICT_CONST_;
+    if (kind == TCALL_STRICT_REF_) {
+        /* Ollama knows no $ref: the members of what it names are written */
+        value = tcall_strict_target_(walk, value);
+        if (!value || walk->refs == TCALL_STRICT_REFS_)
+            return next;
+        walk->refs++;
+        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
+                                   false);
+    }
+    if (!row || tcall_strict_is_hidden_(walk, row->name))
+        return next;
+    /* oneOf is written as anyOf, which may be there already. */
+    doubled =
+        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    view->unfit |= doubled || row->unfit & view->mode ||
+                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
+    if (doubled || !(row->kept & view->mode) ||
+        !tcall_strict_takes_(view->mode, kind, value))
+        return next;
+    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
+    if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
+        return tcall_strict_enter_(walk, value, NULL, kind, false);
+    tcall_write_text(view->out, constant ? "[" : "");
+    tcall_strict_copy_(walk, value);
+    tcall_write_text(view->out, constant ? "]" : "");
+    return next;
+}
+
+/* An element of a list of schemas, or a schema with its name. An optional
+ * property is required for OpenAI, and may be null; Anthropic counts them for
+ * the whole request. */
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_view_ *view = walk->view;
+    const tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool nullable = false;
+    if (open->value == TCALL_STRICT_PROPERTIES_ &&
+        !tcall_strict_has_(tcall_text_get_(open[-1].from, "required"),
+                           tcall_text_bytes_of_(p))) {
+        view->optional++;
+        nullable = view->mode == TCALL_STRICT_OPENAI;
+    }
+    if (open->value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(view->out, ':');
+        p = tcall_text_value_(p);
+    }
+    if (nullable)
+        TCALL_PUT_(view->out, "{\"anyOf\":[");
+    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
+{
+    tcall_strict_walk_ walk;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth && *(p = tcall_text_next_(p)))
+        p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
+            : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
+                ? tcall_strict_member_(&walk, p)
+                : tcall_strict_schema_(&walk, p);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
+}
+
+/* ---- the schema of a tool ---- */
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns the text of the schema that is sent of a tool, or NULL: it is written
+ * from its shape. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    if (tool->shape && !tool->provider_schema.text)
+        return NULL;
+    text = text ? tcall_text_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
+{
+    const char *text = tcall_tool_schema_(tool);
+    tcall_view_ view = {out, mode, false, 0, 0};
+    if (!text)
+        tcall_view_shape_(&view, tool->shape);
+    else if (mode)
+        tcall_strict_text_(&view, text);
+    else
+        tcall_strict_plain_(out, text);
+    if (text) /* of an object, and not of one of several */
+        view.unfit |= !tcall_strict_type_(text, "object") ||
+                      tcall_text_get_(text, "anyOf") ||
+                      tcall_text_get_(text, "oneOf") ||
+                      tcall_text_get_(text, "allOf");
+    return view;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
 
 /* ==========================================================================
  * >>schemas
@@ -17139,17 +17312,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
     tcall_tell_(tc, &event, kind);
 }
 
-/* Forgets what the arguments were read to: nothing of the call points into the
- * memory of that attempt any more. */
-static void tcall_forget_(tcall_call *call)
-{
-    call->args = tcall_json_of_(NULL, NULL);
-    call->cx.injected = NULL;
-    call->cx.bound = NULL;
-    call->complaint = call->coerced = tcall_slice_(NULL, 0);
-    call->faults = 0;
-}
-
 /* The call begins to call the program's functions. Returns what was before. */
 TCALL_SHARED_ const tcall *tcall_work_begin_(tcall *tc, tcall_call *call)
 {
@@ -17171,12 +17333,15 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
 TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    tcall_forget_(call);
-    call->other = NULL;
+    tcall_attempt *asked = &call->asked;
+    asked->came = call->arguments;
+    asked->args = tcall_json_of_(NULL, NULL);
+    asked->faults = 0;
+    call->others = call->runs = NULL;
+    asked->bound = cx->bound = NULL;
     cx->services = NULL;
-    cx->history = NULL;
-    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
-        tcall_slice_(NULL, 0);
+    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
+        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
 }
@@ -17303,88 +17468,96 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                : tcall_arguments_read_(block, machine, desc, text);
 }
 
-/* What the arguments may be, and where they go. */
-static int tcall_arguments_target_(tcall *tc, tcall_call *call,
-                                   tcall_machine_desc *desc)
+/* Keeps what was read: the checked text at the end of the block, which is what
+ * is approved, run, logged and sent back, and the faults. */
+static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
+                               tcall_machine *machine)
 {
-    const tcall_object *shape = call->tool->shape;
-    memset(desc, 0, sizeof *desc);
-    desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
-    if (shape) {
-        desc->target.object = shape;
-        desc->target.out = tcall_block_take_(&tc->block, shape->size);
-        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    if (call->node)
-        desc->target.rows = call->tool->parameters.reader->rows;
-    return TCALL_OK;
-}
-
-/* Keeps in the call what was read: the checked text at the end of the block,
- * which is what is approved, run, logged and sent back, and the faults. */
-static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 tcall_machine *machine)
-{
+    tcall_block *block = &tc->block;
     tcall_writer out;
     tcall_str text;
-    int r =
-        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
+    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
-    call->args = tcall_json_of_(text.ptr, NULL);
+    attempt->args = tcall_json_of_(text.ptr, NULL);
     machine->text =
         (char *)(uintptr_t)text.ptr; /* the free part is written to */
-    call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                       ? machine->fault_count
-                       : TOOLCALL_MAX_FAULTS;
-    call->coercions = machine->coercion_count;
-    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
-                            call->faults * sizeof *call->fault, &text);
-    call->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !call->coercions || machine->error)
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->coercions = machine->coercion_count;
+    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
+                            attempt->faults * sizeof *attempt->fault, &text);
+    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(&tc->block, &out);
+    tcall_hydrate_writer_(block, &out);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(&tc->block, out.len))
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
-/* Reads the arguments, as they were meant if that is allowed. */
-TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
+/* Reads the text of an attempt, which is to be this: arguments as they were
+ * meant, if that is allowed. */
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
+                    const tcall_target *target, bool arguments)
 {
+    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
+    size_t high = tc->block.high;
     tcall_machine machine;
-    tcall_machine_desc desc;
-    size_t base = tc->block.high;
-    int kept, r = tcall_arguments_target_(tc, call, &desc);
-    if (r < 0)
-        return r;
-    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
-                            call->arguments, &call->fixes);
-    call->error_at = machine.at;
-    if (r != TCALL_OK)
-        tcall_block_back_(&tc->block, base);
+    tcall_machine_desc *desc = &machine.is;
+    int kept, r;
+    memset(desc, 0, sizeof *desc);
+    desc->target = *target;
+    if (target->object) {
+        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc->target.out)
+            return TCALL_E_MEMORY;
+    }
+    desc->object = desc->for_c = arguments;
+    desc->coerce = lenient ? lenient->coerce : NULL;
+    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
+                            &attempt->fixes);
+    attempt->error_at = machine.at;
+    if (r == TCALL_OK)
+        attempt->bound = desc->target.out;
+    else
+        tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_arguments_keep_(tc, call, &machine);
-    call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
+    kept = tcall_attempt_keep_(tc, attempt, &machine);
     return kept < 0 ? kept : r;
 }
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+/* Reads arguments: into the struct of a shape, or as a schema has them. */
+TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
+                                           tcall_attempt *attempt)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
+    const tcall_tool *tool = call->tool;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    target.object = tool->shape;
+    target.node = tool->shape ? NULL : call->node;
+    if (target.node) /* else another one checks, or nobody */
+        target.rows = tool->parameters.reader->rows;
+    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+}
+
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
+                                                  tcall_attempt *attempt)
+{
+    tcall_block *block = &call->cx.tc->block;
+    const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
     tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, call->args, &why);
+    r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, block->lent - why.cap);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -17421,68 +17594,74 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
                       : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
-/* ---- the steps of a call ---- */
+/* ---- attempts ---- */
 
-/* Reads and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
+static const char tcall_by_model_[] = "model";
+
+/* Makes an attempt at the arguments of a call, beside what the block holds of
+ * earlier ones: parses and validates. */
+TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
+                                 const char *by, tcall_str text)
 {
-    int r = tcall_hydrate_read_(tc, call);
-    if (r < 0 && r != TCALL_E_INVALID)
-        return r;
-    if (!tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (r == TCALL_OK && tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    int r = call->incomplete;
+    memset(attempt, 0, sizeof *attempt);
+    attempt->by = by;
+    attempt->came = text;
+    attempt->stage = call->cx.stage;
+    attempt->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (r)
+        return attempt->error = r < 0 ? r : TCALL_E_CUT;
+    r = tcall_attempt_arguments_(call, attempt);
+    if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
+        tcall_is_checked_(call->tool)) {
+        attempt->step = TCALL_STEP_VALIDATE;
+        if (r == TCALL_OK && call->cx.tc->desc.validator)
+            r = tcall_hydrate_foreign_(call, attempt);
+        attempt->validated = r == TCALL_OK;
+    }
+    if (r == TCALL_OK)
+        attempt->step = TCALL_STEP_DONE;
+    return attempt->error = r;
 }
 
-/* Parses and validates the arguments: an attempt of its own, beside what the
- * block holds of earlier ones. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
+/* Lets another attempt count: what counted so far is one of the others. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
 {
-    tcall_forget_(call);
-    call->step = TCALL_STEP_PARSE;
-    call->coercions = 0;
-    call->fixes = 0;
-    call->error_at = 0;
-    call->validated = false;
-    /* What was cut may mean anything: nobody may guess the rest of it. */
-    if (call->incomplete)
-        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call);
+    tcall_attempt *former =
+        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
+    if (!former)
+        return call->error = TCALL_E_MEMORY;
+    *former = call->asked;
+    former->next = call->others;
+    call->others = former;
+    call->error = tcall_attempt_(call, &call->asked, by, text);
+    call->cx.bound = call->asked.bound;
+    return call->error;
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
- * and is the call again where the repair is refused too. */
-TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+/* Tries a repair. Where it is refused too, what came counts again. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
-    tcall_block *block = &tc->block;
-    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
-    tcall_call *refused;
     int error = call->error;
-    if (!came)
-        return TCALL_E_MEMORY;
-    *came = *call;
-    call->other = came;
-    call->arguments = text;
+    tcall_attempt *came, repair;
     call->repaired = true;
-    call->error = tcall_hydrate_try_(tc, call);
+    tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
-    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
-    if (refused)
-        *refused = *call;
-    *call = *came;
-    call->other = refused;
-    return error;
+    call->repaired = false;
+    came = (tcall_attempt *)(uintptr_t)call->others;
+    if (came) {
+        repair = call->asked;
+        call->asked = *came;
+        *came = repair;
+    }
+    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17507,7 +17686,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tcall_block_room_(&tc->block, out.len) ||
         tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
         return TCALL_E_MEMORY;
-    return tcall_hydrate_repaired_(tc, call, text);
+    return tcall_hydrate_repaired_(call, text);
 }
 
 #else
@@ -17524,9 +17703,8 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->step = TCALL_STEP_FIND;
-    call->cx.tc = tc;
     call->cx.call = call;
+    call->asked.came = call->arguments;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -17536,7 +17714,11 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
         r = TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+    if (r == TCALL_OK)
+        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
+                           call->arguments);
+    call->cx.bound = call->asked.bound;
+    return r;
 }
 
 /* Hydrates the call, or goes on with its repair. */
@@ -17546,13 +17728,11 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->step > TCALL_STEP_FIND)
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
         r = tcall_hydrate_repair_(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
-    if (r == TCALL_OK)
-        call->step = TCALL_STEP_DONE;
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
@@ -17570,17 +17750,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
-/* Writes what the schema or shape says, fault by fault. */
-static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
-{
-    size_t i;
-    tcall_write_key(out, "errors");
-    tcall_write_open(out, '[');
-    for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
-                           call->args.at, &call->fault[i]);
-    tcall_write_close(out, ']');
-}
+/* ---- what is wrong ---- */
 
 /* Writes a member with the beginning of a text. */
 static void tcall_write_start_(tcall_writer *out, const char *key,
@@ -17588,39 +17758,1011 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
 {
     if (text.len > most)
         text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_pair_(out, key, text);
 }
 
-/* Shows where a text stops being JSON, and a piece of it; also how it begins,
- * since such arguments are not sent back to the model. */
-static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
+                                               const tcall_tool *tool,
+                                               const tcall_attempt *attempt)
 {
-    tcall_str around = call->arguments;
-    around.ptr += call->error_at;
-    around.len -= call->error_at;
-    tcall_write_key(out, "at");
-    tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", around, 24);
-    tcall_write_start_(out, "received", call->arguments, 64);
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_key(out, "errors");
+        tcall_write_open(out, '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
-        tcall_write_faults_(out, call);
-    } else if (call->complaint.len) {
-        tcall_write_key(out, "errors");
-        tcall_write_str(out, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE &&
-               call->error_at <= call->arguments.len) {
-        tcall_write_near_(out, call);
-    }
+    tcall_write_attempt_errors_(out, call->tool, &call->asked);
     return out->error;
 }
 
 /* ==========================================================================
- * >>context
+ * >>records
+ *
+ * A mask takes the text as characters, each with the backslashes before it.
+ * What may be the start of the secret is held until TCALL_SECRET_MIN characters
+ * agree; then "***" goes out, and from there on nothing has to be held. After a
+ * character that does not agree, the longest end of what was matched that is a
+ * start of the secret too goes on (Knuth, Morris and Pratt).
+ */
+
+static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
+{
+    int result;
+    if (!len || mask->error < 0)
+        return;
+    result = mask->sink(mask->user, bytes, len);
+    if (result < 0)
+        mask->error = result;
+    else if ((size_t)result < len)
+        mask->error = TCALL_E_LIMIT;
+}
+
+/* Lets go of the first characters that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+{
+    uint8_t bytes = 0, i;
+    for (i = 0; i < count; i++)
+        bytes = (uint8_t)(bytes + mask->lengths[i]);
+    if (pass)
+        tcall_mask_pass_(mask, mask->bytes, bytes);
+    mask->count = (uint8_t)(mask->count - count);
+    mask->held = (uint8_t)(mask->held - bytes);
+    memmove(mask->bytes, mask->bytes + bytes, mask->held);
+    memmove(mask->lengths, mask->lengths + count, mask->count);
+}
+
+/* How much of the secret the text shows after one more character; '\0' is none
+ * that a secret can have. */
+static size_t tcall_mask_match_(const tcall_mask *mask, char character)
+{
+    const char *secret = mask->secret;
+    size_t matched = mask->matched, most;
+    while (matched && (!character || secret[matched] != character))
+        for (most = matched--;
+             matched && memcmp(secret, secret + most - matched, matched) != 0;)
+            matched--;
+    return matched + (character && secret[matched] == character);
+}
+
+/* The last `len` bytes that are held are a character. */
+static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
+{
+    mask->begun = 0;
+    mask->lengths[mask->count++] = len;
+    mask->matched = tcall_mask_match_(mask, character);
+    if (mask->matched >= TCALL_SECRET_MIN) {
+        if (!mask->masked)
+            tcall_mask_pass_(mask, "***", 3);
+        mask->masked = true;
+        tcall_mask_drop_(mask, mask->count, false);
+    } else if (mask->count > mask->matched) {
+        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
+        mask->masked = false;
+    }
+}
+
+/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
+static char tcall_mask_hex_(const char *digits)
+{
+    unsigned value = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
+    return value < 0x80 ? (char)value : '\0';
+}
+
+static void tcall_mask_byte_(tcall_mask *mask, char byte)
+{
+    const char *unit;
+    uint8_t slashes = 0, len;
+    mask->bytes[mask->held++] = byte;
+    len = ++mask->begun;
+    unit = mask->bytes + mask->held - len;
+    while (slashes < len && unit[slashes] == '\\')
+        slashes++;
+    if (slashes == len) {
+        if (len == TCALL_MASK_SLASHES_)
+            tcall_mask_take_(mask, '\0', len);
+    } else if (!slashes || unit[slashes] != 'u') {
+        tcall_mask_take_(mask, byte, len);
+    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
+        /* no escape: a u, and what follows it once more */
+        uint8_t rest = (uint8_t)(len - slashes - 1), i;
+        char again[4];
+        memcpy(again, unit + slashes + 1, rest);
+        mask->held = (uint8_t)(mask->held - rest);
+        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
+        for (i = 0; i < rest; i++)
+            tcall_mask_byte_(mask, again[i]);
+    } else if (len == slashes + 5) {
+        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    }
+}
+
+/* How many bytes cannot be the start of the secret. */
+static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
+                                size_t len)
+{
+    size_t i;
+    for (i = 0; i < len; i++)
+        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
+            break;
+    return i;
+}
+
+TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
+{
+    tcall_mask *mask = (tcall_mask *)user;
+    size_t done = 0;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
+        tcall_mask_pass_(mask, bytes, len);
+        done = len;
+    }
+    while (done < len) {
+        if (!mask->held && !mask->matched) {
+            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
+            tcall_mask_pass_(mask, bytes + done, plain);
+            mask->masked = mask->masked && !plain;
+            done += plain;
+        }
+        if (done < len)
+            tcall_mask_byte_(mask, bytes[done++]);
+    }
+    return mask->error < 0 ? mask->error : (int)len;
+}
+
+TCALL_API int tcall_mask_end(tcall_mask *mask)
+{
+    tcall_mask_pass_(mask, mask->bytes, mask->held);
+    mask->matched = 0;
+    mask->masked = false;
+    mask->count = mask->held = mask->begun = 0;
+    return mask->error < 0 ? mask->error : TCALL_OK;
+}
+
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
+/* ---- hashes ---- */
+
+/* Rotates to the left. */
+static uint64_t tcall_rotl_(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+/* SipRound of the paper, some times. */
+static void tcall_sip_rounds_(uint64_t *state, int rounds)
+{
+    for (; rounds; rounds--) {
+        state[0] += state[1];
+        state[2] += state[3];
+        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
+        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
+        state[0] = tcall_rotl_(state[0], 32) + state[3];
+        state[2] += state[1];
+        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
+        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
+        state[2] = tcall_rotl_(state[2], 32);
+    }
+}
+
+/* Bytes are taken in words of eight, lowest first; the last word is filled with
+ * zeros up to its last byte, the length. */
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    /* "somepseudorandomlygeneratedbytes" */
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
+    uint64_t state[4], word = 0;
+    size_t i, last = bytes.len | 7; /* its byte is the length */
+    for (i = 0; i < 4; i++)
+        state[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t byte = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            byte = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)byte << 56;
+        if ((i & 7) != 7)
+            continue;
+        state[3] ^= word;
+        tcall_sip_rounds_(state, 2);
+        state[0] ^= word;
+    }
+    state[2] ^= 0xFF;
+    tcall_sip_rounds_(state, 4);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
+}
+
+/* Makes the next hash of a chain, of the last one and more bytes. */
+static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[1] = tc->desc.hash_key[1];
+    *hash = tcall_hash(key, bytes);
+}
+
+/* Hashes one text. Each use has a number of its own, so that equal texts of
+ * different uses have different hashes. */
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
+{
+    uint64_t hash = chain;
+    tcall_chain_(tc, &hash, text);
+    return hash;
+}
+
+/* Of a number its sign counts, the place of its first digit and its digits: 5,
+ * 5.0 and 0.5e1 are the same. */
+static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+{
+    tcall_num_ number = tcall_num_read_(text);
+    int left = number.sign ? tcall_num_digits_(&number) : 0;
+    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
+    for (; left; left--) {
+        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
+        if (left % 8 == 1) {
+            tcall_chain_(tc, hash,
+                         tcall_slice_((const char *)word, sizeof word));
+            word[2] = 0;
+        }
+    }
+    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+}
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_level_;
+
+/* Returns a string or name: of a schema, which lies in flash, as it is written;
+ * of arguments, which getters may have decoded, as it is meant. */
+static tcall_str tcall_hash_string_(const char *at, bool source)
+{
+    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+}
+
+/* Hashes a value, of a container its bracket. */
+static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
+                             bool opens, bool source)
+{
+    tcall_type type = tcall_text_type_(at);
+    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
+    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
+    if (type == TCALL_NUMBER)
+        tcall_hash_number_(tc, hash, text);
+    else
+        tcall_chain_(tc, hash,
+                     type == TCALL_STRING ? tcall_hash_string_(at, source)
+                                          : text);
+}
+
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
+                                 bool source)
+{
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t sum = 0, hash;
+    while (at && *at) {
+        bool opens =
+            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
+        hash = path;
+        tcall_hash_part_(tc, &hash, at, opens, source);
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        if (level == levels)
+            break;
+        path = level[-1].path;
+        if (level[-1].object) {
+            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            at = tcall_text_value_(at);
+        } else {
+            tcall_chain_(tc, &path,
+                         tcall_slice_((const char *)&level[-1].index,
+                                      sizeof level[-1].index));
+        }
+        level[-1].index++;
+    }
+    return sum;
+}
+
+uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
+{
+    return tcall_hash_walk_(tc, value.at, 0, false);
+}
+
+/* ---- definitions ---- */
+
+/* Hashes JSON text: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
+{
+    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
+    return tcall_hash_walk_(tc, text, 2, true);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
+    const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
+                             tool->no_schema_mode, tool->confirm,
+                             tool->idempotent,     tool->looks_first};
+    uint64_t hash = 1;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
+        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
+    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
+    return hash + tcall_hash_source_(tc, tool->parameters) +
+           3 * tcall_hash_source_(tc, tool->output) +
+           5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
+                                         const tcall_call *call)
+{
+    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    if (!call->asked.args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, call->asked.came);
+    return hash + tcall_hash_json(tc, call->asked.args);
+}
+
+uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
+{
+    if (!call->tool)
+        return 0;
+    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
+        tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint32_t hash =
+        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing, or of one that
+ * hashes alike. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
+}
+
+/* ---- output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+}
+
+/* Takes back all that was written since the call began. */
+TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
+{
+    *cx->out = *cx->out_start;
+    cx->wanted = 0;
+}
+
+/* Where the output did not fit, keeps whole characters and says so. Returns the
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
+TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
+{
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
+    char text[64];
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (tcall_int)size);
+    tcall_write_text(&notice, " bytes]");
+    keep = keep > notice.fill
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
+               : 0;
+    tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
+    out->len += keep;
+    out->fill += keep;
+    tcall_write_bytes(out, text, notice.fill);
+    return TCALL_OK;
+}
+
+/* ---- arguments in a sentence ---- */
+
+/* Bytes of an argument that are shown, and of all arguments together. */
+#define TCALL_GLANCE_     32
+#define TCALL_GLANCE_ALL_ 160
+
+/* Writes the members of an object as key=value, ..., in passing: a long value
+ * is cut, and so is a long list. */
+TCALL_NOINLINE_ static void
+tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
+{
+    size_t most = passing ? TCALL_GLANCE_ALL_ : SIZE_MAX, start = out->len;
+    tcall_json member = tcall_json_first(object);
+    const char *before = "";
+    for (; member.at && out->len - start < most;
+         member = tcall_json_next(member)) {
+        tcall_str key = tcall_json_key(member);
+        tcall_str value = tcall_text_verbatim_(member.at);
+        char room[TCALL_GLANCE_];
+        tcall_writer glance;
+        tcall_writer_init(&glance, room, sizeof room);
+        if (passing) { /* getters may have decoded it */
+            tcall_write_json(&glance, member);
+            value = tcall_slice_(room, glance.len);
+        }
+        tcall_write_text(out, before);
+        if (!passing || key.len < TCALL_GLANCE_)
+            tcall_write_bytes(out, key.ptr, key.len);
+        tcall_write_text(out, "=");
+        if (glance.error)
+            value.len = tcall_utf8_cut_(room, sizeof room - 1);
+        tcall_write_bytes(out, value.ptr, value.len);
+        tcall_write_text(out, glance.error ? "..." : "");
+        before = ", ";
+    }
+    tcall_write_text(out, member.at ? ", ..." : "");
+}
+
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out, and longer examples as a whole.
+ */
+enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example at the end of the block and reads it like arguments that
+ * came. Returns whether the call would take it. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_example_(&out, tool->shape);
+    else
+        tool->parameters.reader->example(
+            &out, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
+    return !out.error &&
+           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
+               TCALL_OK &&
+           tcall_attempt_arguments_(call, example) == TCALL_OK;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_attempt example;
+    memset(&example, 0, sizeof example);
+    if (tcall_example_fits_(call, &example)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, example.args, false);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
+}
+
+/* ---- failures ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* Writes which tools there are, so that the model can choose again. */
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall *tc = call->cx.tc;
+    size_t i;
+    tcall_write_key(out, "available");
+    tcall_write_open(out, '[');
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
+    tcall_write_close(out, ']');
+}
+
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
+{
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->asked.faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->asked.args.at, &call->asked.fault[i], true);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->asked.args.at) {
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_text(out, "): ");
+    }
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call);
+    if (failure->retry_ms)
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->call);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
+    tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
+    tcall_output_clear_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_flag_(out, "success", false);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
+    }
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_)
+        tcall_write_flag_(out, "ran", true);
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
+}
+
+/* Writes the result of a call that failed, instead of the output. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+{
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    int brevity = TCALL_TELL_ALL_;
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
+        tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
+    cx->wanted = wanted;
+}
+
+/* ---- what is written for logs ---- */
+
+/* A writer through a mask to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+    tcall_write_open(writer, '{');
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
+}
+
+/* Writes which call it is: its id and, where an agent made it, its place. */
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_pair_(out, "call_id", call->id);
+    if (call->turn_id) {
+        tcall_write_count_(out, "turn", call->turn_id);
+        tcall_write_count_(out, "round", call->round);
+        tcall_write_count_(out, "position", call->position);
+    }
+    tcall_write_pair_(out, "tool", call->name);
+}
+
+/* Writes which definition the tool had: two that say the same have one hash. */
+static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
+{
+    int shift;
+    tcall_write_key(out, "definition");
+    tcall_write_quote(out);
+    for (shift = 60; shift >= 0; shift -= 4)
+        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+    tcall_write_unquote(out);
+}
+
+static void tcall_write_outcome_(tcall_writer *out, int error)
+{
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+}
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
+                                 const tcall_attempt *attempt)
+{
+    if (!attempt->step) /* it is of an output */
+        return;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_pair_(out, "arguments", attempt->came);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_outcome_(out, attempt->error);
+    if (attempt->error < 0)
+        tcall_write_attempt_errors_(out, tool, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes all attempts but those with what was injected. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_attempt *other = call->others;
+    bool first = call->asked.by == tcall_by_model_;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    if (first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (; other; other = other->next)
+        tcall_write_attempt_(out, call->tool, other);
+    if (!first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
+                                   const tcall_tool *tool)
+{
+    const tcall_validator *foreign = tc->desc.validator;
+    const char *const texts[] = {foreign ? foreign->name : "builtin",
+                                 foreign ? foreign->version : TOOLCALL_VERSION,
+                                 foreign                        ? "foreign"
+                                 : tool->shape                  ? "shape"
+                                 : tcall_is_compiled_(tc, tool) ? "eager"
+                                                                : "lazy"};
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
+    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
+    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    tcall_write_close(out, '}');
+}
+
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_flag_(out, "validated", call->asked.validated);
+    if (tool && !tcall_is_checked_(tool))
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_flag_(out, "repaired", call->repaired);
+}
+
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
+{
+    static const char steps[][9] = {"find", "parse", "validate", "done"};
+    const tcall_tool *tool = call->tool;
+    const tcall_attempt *asked = &call->asked;
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_identity_(out, call);
+    if (tool)
+        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
+    tcall_write_pair_(out, "arguments", call->arguments);
+    tcall_write_fixes_(out, asked->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
+                                                 : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(out, tc, tool);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
+    tcall_write_validated_(out, call);
+    if (asked->validated && asked->args.at) {
+        tcall_write_key(out, "value");
+        tcall_write_json(out, asked->args);
+    }
+    if (call->others)
+        tcall_write_attempts_(out, call);
+    tcall_write_pair_(
+        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_outcome_(out, call->error);
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
+}
+
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_identity_(&out, call);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
+    if (call->asked.args.at)
+        tcall_write_json(&out, call->asked.args);
+    else
+        tcall_write_str(&out, call->asked.came);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_outcome_(&out, cx->failure.error);
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
+}
+
+/* ==========================================================================
+ * >>invoke
  */
 
 /* When a stage is due: towards the run (GOING), after it, always ... The
@@ -17634,7 +18776,8 @@ enum {
     TCALL_DONE_ = 16,
     TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
 
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_INNER_ = TCALL_GOING_, /* inside of AROUND_EXECUTE */
+    TCALL_AROUND_ = 0,           /* not by the list: inside each other */
     TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
     TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
     TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
@@ -17661,10 +18804,13 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* ---- secrets ---- */
+
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->call->asked.args.at,
+               *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
@@ -17675,7 +18821,8 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->call->runs->args.at,
+               *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -17699,7 +18846,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected) {
+    if (cx->hide) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -17749,46 +18896,37 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
 
 /* The nearest scope wins: a test, or a session, may replace what the registry
  * gives everybody. */
-static void *tcall_find_service_(const tcall_ctx *cx, const char *name)
+static const tcall_service *tcall_find_service_(const tcall_ctx *cx,
+                                                const char *name)
 {
-    const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
     if (!service && cx->session)
         service = tcall_service_(cx->session->services, name);
-    for (i = 0; !service && d && i < d->service_count; i++)
-        if (strcmp(d->services[i].name, name) == 0)
-            service = &d->services[i];
-    return service ? service->object : NULL;
-}
-
-bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
-{
-    if (!cx->tc)
-        return false;
-    return (permissions &
-            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+    for (i = 0; !service && cx->tc && i < cx->tc->desc.service_count; i++)
+        if (strcmp(cx->tc->desc.services[i].name, name) == 0)
+            service = &cx->tc->desc.services[i];
+    return service;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_find_service_(cx, name);
-    if (!object) {
-        cx->service_missing = true; /* tcall_outcome_ makes it an error */
-        if (cx->state != TCALL_FAILED_)
-            cx->failure.by = name;
-    }
-    return object;
+    const tcall_service *service = tcall_find_service_(cx, name);
+    if (service && service->object)
+        return service->object;
+    cx->service_missing = true; /* tcall_outcome_ makes it an error */
+    if (cx->state != TCALL_FAILED_)
+        cx->failure.by = name;
+    return NULL;
 }
 
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
-    if (!service->name || (scope == TCALL_SCOPE_CALL && !cx->tc))
+    bool lasts = scope == TCALL_SCOPE_SESSION;
+    if (!service->name || (lasts ? !cx->session : !cx->tc))
         return TCALL_E_USAGE;
-    if (scope == TCALL_SCOPE_SESSION) {
-        if (!cx->session)
-            return TCALL_E_USAGE;
+    if (lasts) {
         tcall_unbind_service(cx->session, service);
         list = &cx->session->services;
     } else {
@@ -17820,15 +18958,24 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     if (service)
         return service->object;
     size += head;
-    if (size >= head && cx->tc) /* not more than there are addresses */
+    if (size >= head) /* not more than there are addresses */
         service = (tcall_service *)tcall_take_(cx, size);
     if (!service)
         return NULL;
     memset(service, 0, size);
     service->name = name;
     service->object = (char *)service + head;
-    tcall_bind_service(cx, service, TCALL_SCOPE_CALL);
+    service->next = cx->services;
+    cx->services = service;
     return service->object;
+}
+
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 /* ---- time ---- */
@@ -17853,54 +19000,26 @@ int32_t tcall_time_left(const tcall_ctx *cx)
 
 /* ---- input and output ---- */
 
-tcall_str tcall_output(const tcall_ctx *cx)
+/* Returns who is at work: a hook, or the tool. */
+static const char *tcall_worker_(const tcall_ctx *cx)
 {
-    size_t start = cx->out ? cx->out_start->fill : 0;
-    const char *output = cx->out ? cx->out->buf : NULL;
-    if (start) /* without a buffer it stays NULL */
-        output += start;
-    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+    return cx->hook ? cx->hook->name : cx->call->tool->name;
 }
 
-/* Takes back all that was written since the call began. */
-TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
-{
-    *cx->out = *cx->out_start;
-    cx->wanted = 0;
-}
-
-/* Adds an entry to the history for what is about to be replaced. */
-static tcall_change *tcall_change_(tcall_ctx *cx)
-{
-    tcall_change *change = (tcall_change *)tcall_take_(cx, sizeof *change);
-    if (!change)
-        return NULL;
-    memset(change, 0, sizeof *change);
-    change->before = cx->history;
-    change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->stage;
-    cx->history = change;
-    return change;
-}
-
-/* Where secrets are injected the tool gets other arguments than were asked for:
- * they are checked in a copy of the call, so that nobody else sees them, not
- * even in what is said of a fault. */
+/* Where secrets are injected the tool gets other arguments than were asked for,
+ * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_call *run = (tcall_call *)tcall_take_(cx, sizeof *run);
-    int error;
-    if (!run)
-        return TCALL_E_MEMORY;
-    *run = *cx->call;
-    run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run);
-    if (error < 0)
-        return error;
-    cx->injected = run->args.at;
+    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    int r = TCALL_E_MEMORY;
+    if (runs)
+        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (r < 0)
+        return r;
+    cx->call->runs = runs;
     cx->hide = tcall_hide_injected_;
-    cx->bound = run->cx.bound;
-    return TCALL_OK;
+    cx->bound = runs->bound;
+    return r;
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
@@ -17908,51 +19027,22 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
  * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
-    tcall *tc = cx->tc;
     tcall_call *call = cx->call;
-    tcall_change *change;
+    int r;
     if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
         return TCALL_E_USAGE;
-    change = tcall_change_(cx);
-    if (!change || tcall_keep_(cx, text, &text) < 0)
-        return call->error = TCALL_E_MEMORY;
-    change->input = call->args;
-    if (cx->stage == TCALL_WILL_INJECT_SECRETS)
-        return tcall_inject_(cx, text);
-    call->arguments = text;
+    r = tcall_keep_(cx, text, &text);
+    if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
+        r = tcall_inject_(cx, text);
+        return r == TCALL_E_MEMORY ? call->error = r : r;
+    }
     call->approved = false;
-    return call->error = tcall_hydrate_try_(tc, call);
+    if (r == TCALL_OK)
+        r = tcall_attempt_anew_(call, tcall_worker_(cx), text);
+    return call->error = r;
 }
 
-/* Where the output did not fit, keeps whole characters and says so. Returns the
- * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
- */
-TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
-{
-    tcall_writer *out = cx->out, notice;
-    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
-    if (out->error != TCALL_E_MEMORY)
-        return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
-    tcall_output_clear_(cx);
-    cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
-        return TCALL_E_MEMORY;
-    out->len += keep;
-    out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
-}
-
-/* The old output is kept in the history, as a hook may have to show what it
+/* The old output stays among the attempts, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
@@ -17960,12 +19050,20 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
     if (cx->settled || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
-        tcall_change *change = tcall_change_(cx);
-        if (!change || tcall_keep_(cx, old, &change->output) < 0)
+        tcall_attempt *former =
+            (tcall_attempt *)tcall_take_(cx, sizeof *former);
+        if (!former)
             return TCALL_E_MEMORY;
+        memset(former, 0, sizeof *former);
+        if (tcall_keep_(cx, old, &former->came) < 0)
+            return TCALL_E_MEMORY;
+        former->by = tcall_worker_(cx);
+        former->stage = cx->stage;
+        former->next = cx->call->others;
+        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = change->output.ptr + (text.ptr - old.ptr);
+            text.ptr = former->came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -18005,294 +19103,6 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     return TCALL_E_RATE;
 }
 
-/* ==========================================================================
- * >>result: what the model reads of a call
- *
- * A success is what the tool wrote. A failure is {"success":false,"error":...}:
- * what was wrong, where, and what to send instead.
- */
-
-/* ---- the call in passing: name(key=value, ...) ---- */
-
-/* Bytes of an argument that are shown, and of all arguments together. */
-#define TCALL_GLANCE_     32
-#define TCALL_GLANCE_ALL_ 160
-
-/* Writes one more argument as key=value; what is long is cut. */
-TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                         tcall_str value)
-{
-    bool cut = value.len > TCALL_GLANCE_;
-    if (cut)
-        value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
-    tcall_write_text(out, out->last == '(' ? "" : ", ");
-    tcall_write_bytes(out, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(out, "=");
-    tcall_write_bytes(out, value.ptr, value.len);
-    tcall_write_text(out, cut ? "..." : "");
-}
-
-/* ---- an example of a call that would do ---- */
-
-/* Values that are nested deeper are left out. */
-#define TCALL_EXAMPLE_DEPTH_ 3
-
-/* Writes what was called, with its arguments, which are an object. */
-TCALL_NOINLINE_ static void
-tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
-{
-    tcall_json member = tcall_json_first(args);
-    size_t start = out->len;
-    tcall_write_text(out, name);
-    tcall_write_text(out, "(");
-    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
-         member = tcall_json_next(member)) {
-        char room[TCALL_GLANCE_];
-        tcall_writer value;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, member);
-        tcall_write_argument_(out, tcall_json_key(member),
-                              tcall_slice_(room, value.len));
-    }
-    tcall_write_text(out, member.at ? ", ...): " : "): ");
-}
-
-/* Returns whether the call would take the text. */
-TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
-                                                tcall_str text)
-{
-    tcall_block *block = &call->cx.tc->block;
-    const tcall_object *shape = call->tool->shape;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
-    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
-    return (!shape || desc.target.out) &&
-           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
-}
-
-/* Writes the members of an object of JSON text as key=value, ... */
-TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
-                                                 const char *object)
-{
-    const char *at = tcall_text_next_(object + 1), *name, *value;
-    while (!tcall_text_closes_(at)) {
-        for (name = at + 1; *name != '"';) {
-            char bytes[4];
-            size_t len = tcall_text_character_(&name, bytes);
-            tcall_write_bytes(out, bytes, len);
-        }
-        value = tcall_text_value_(at);
-        at = tcall_text_next_(tcall_text_skip_(value));
-        tcall_write_text(out, "=");
-        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
-        if (!tcall_text_closes_(at))
-            tcall_write_text(out, ", ");
-    }
-}
-
-/* Longer examples are left out. */
-#define TCALL_EXAMPLE_ 512
-
-/* Makes an example at the end of the block, ended by NUL. Returns its length,
- * or 0. */
-static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
-{
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer args;
-    tcall_hydrate_writer_(block, &args);
-    if (args.cap > TCALL_EXAMPLE_)
-        args.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&args, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &args, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
-    tcall_write_char_(&args, '\0');
-    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
-        return 0;
-    return --text->len;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_str text;
-    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, text.ptr);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
-}
-
-/* ---- failures ---- */
-
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
-/* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall *tc = call->cx.tc;
-    size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
-            tcall_write_string(out, tc->desc.tools[i].name);
-    tcall_write_close(out, ']');
-}
-
-/* Writes what the schema or shape says of the arguments, into a string. */
-TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
-                                               const tcall_call *call)
-{
-    size_t i;
-    tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->args.at, &call->fault[i], true);
-    }
-}
-
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
-{
-    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
-           !cx->failure.reason.len;
-}
-
-/* Writes what has become of a tool that does more than read, into a string: the
- * model would make the call again. One that failed has said why. */
-static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
-{
-    if (cx->tool_did)
-        tcall_write_text(out, ". The tool has run: do not repeat the call");
-    else if (cx->stop < 0)
-        tcall_write_text(out, ". The tool had begun: look whether it had its "
-                              "effect before you repeat the call");
-}
-
-/* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
-{
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (call->tool && call->args.at)
-        tcall_write_called_(out, call->tool->name, call->args);
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
-        tcall_write_text(out, ": ");
-    }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_error_text(failure->error));
-}
-
-/* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
-    if (failure->retry_ms) {
-        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
-    }
-    if (failure->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->call);
-    else
-        tcall_write_call_errors(out, call);
-}
-
-/* How much of a failure is told: what has no room is left out as a whole, so
- * that the result is JSON in any room. */
-enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
-
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
-{
-    const tcall_failure *failure = &cx->failure;
-    tcall_writer *out = cx->out;
-    bool ran = cx->result.ran && !tcall_repeatable_(cx);
-    tcall_output_clear_(cx);
-    tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
-    if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
-        if (ran)
-            tcall_say_ran_(out, cx);
-        tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
-    }
-    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
-    if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_flag_(out, "ran", true);
-    }
-    if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
-    tcall_write_close(out, '}');
-}
-
-/* Writes the result of a call that failed, instead of the output. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
-{
-    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
-    int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
-    if (cx->out->error)
-        wanted = cx->out->len - cx->out_start->len;
-    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
-    if (cx->out->error)
-        tcall_output_clear_(cx);
-    cx->wanted = wanted;
-}
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
 /* Returns why the tool must not run now or go on, or TCALL_OK. */
 static int tcall_must_end_(const tcall_ctx *cx)
 {
@@ -18308,11 +19118,11 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
+    TCALL_RUN_DID_,      /* at DID_EXECUTE */
+    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
 };
 
-/* ---- output ---- */
+/* ---- output that has to wait ---- */
 
 /* True once the tool has run well, or for the last time, or something stands in
  * its place: what is written is the output. */
@@ -18548,15 +19358,15 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args =
-        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
     cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    r = tcall_outcome_(
+        cx, call->tool->run(
+                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -18572,7 +19382,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected && cx->failure.reason.len)
+    if (cx->hide && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -18582,15 +19392,13 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (cx->run_step != TCALL_RUN_POLLED_)
+        if (!cx->polled)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                   : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                           : TCALL_RUN_NOT_;
+    cx->polled = r == TCALL_E_AGAIN;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18609,51 +19417,37 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
-                                                   const tcall_machine *machine)
+/* Reads the output as its schema has it, and keeps what is wrong with it. What
+ * this takes of the block is given back by its caller. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_schema_text source = cx->call->tool->output;
+    tcall_attempt attempt;
+    tcall_target target;
     tcall_writer why;
-    /* the text lies at the end, and stays there while it is shown */
-    tcall_block_take_(block, tcall_output(cx).len + 1);
-    tcall_hydrate_writer_(block, &why);
-    tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
-    tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
-                     &machine->faults[0], false);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-}
-
-/* Reads the output as its schema has it. */
-TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
-                                              const tcall_node *node)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
     int r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = node;
-    desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
-                              tcall_output(cx));
+    memset(&attempt, 0, sizeof attempt);
+    memset(&target, 0, sizeof target);
+    attempt.came = tcall_output(cx);
+    target.rows = source.reader->rows;
+    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
+    if (r < 0)
+        return r;
+    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
-    if (r == TCALL_E_INVALID)
-        tcall_output_complain_(cx, &machine);
-    else
-        cx->failure.reason = tcall_str_of(
-            "the output of the tool is no JSON value, which its schema asks "
-            "for");
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    if (r == TCALL_E_INVALID) {
+        tcall_hydrate_writer_(block, &why);
+        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, ": ");
+        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
+                         &attempt.fault[0], false);
+        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    }
     return TCALL_E_OUTPUT;
-}
-
-/* What this takes of the block is given back by its caller. */
-static int tcall_output_judge_(tcall_ctx *cx)
-{
-    const tcall_node *node;
-    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
-    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -18707,112 +19501,62 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Returns whether a hook runs before one that is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *hook,
-                               const tcall_hook *earlier)
-{
-    if (hook->stage != earlier->stage)
-        return hook->stage < earlier->stage;
-    if (tcall_due_[hook->stage] & TCALL_LATE_)
-        return hook->priority < earlier->priority;
-    return hook->priority > earlier->priority;
-}
-
-/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
- * The room of a row that was used before is used again. */
-static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
-                             tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Takes the orders of the rows: there are some only where a tool has hooks of
- * its own, or may come with some. */
-static int tcall_orders_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (rows)
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
-    int r;
-    if (!tool) {
-        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-        return r < 0 ? r
-                     : tcall_worse_(tcall_orders_(tc),
-                                    tcall_order_make_(tc, NULL, &tc->order));
-    }
-    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (tc->orders)
-        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
-    /* the start has failed: it only has to be counted */
-    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
-                 sizeof(const tcall_hook *));
-    return TCALL_E_MEMORY;
+    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
+                                     tool->hook_count)
+                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
+                                     desc->hook_count);
 }
 
-/* Returns the hooks of a call: a tool that has none of its own shares those of
- * the registry. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
+/* Returns a hook of a call, NULL after the last: those of the registry come
+ * first, then those of the tool. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
 {
-    const tcall *tc = cx->tc;
+    const tcall_desc *desc = &cx->tc->desc;
     const tcall_tool *tool = cx->call->tool;
-    return tool && tool->hook_count && tc->orders
-               ? &tc->orders[tool - tc->desc.tools]
-               : &tc->order;
+    if (index < desc->hook_count)
+        return &desc->hooks[index];
+    index -= desc->hook_count;
+    return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns the hook of a stage at a place in the order, or after it, and moves
- * the place there; NULL after the last of the stage. */
-static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
-                                          uint16_t *place)
+/* Returns how late a hook is called at its stage. */
+static int32_t tcall_hook_rank_(const tcall_hook *hook)
 {
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_hook *hook = NULL;
-    for (; *place < order->count; ++*place) {
-        hook = order->hooks[*place];
-        if (hook->stage >= stage)
-            return hook->stage == stage ? hook : NULL;
+    int32_t priority = hook->priority;
+    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
+}
+
+/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns where the hook is that follows a place: they lie in no order, for
+ * their tables are short. */
+static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
+                                  uint16_t place)
+{
+    const tcall_hook *hook, *next = NULL;
+    uint16_t found = TCALL_HOOKS_END_, i;
+    int32_t least = INT32_MIN;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
+    for (i = 1; i < TCALL_HOOKS_END_; i++) {
+        int32_t rank;
+        hook = tcall_hook_at_(cx, i - 1u);
+        if (!hook)
+            break;
+        rank = tcall_hook_rank_(hook);
+        if (hook->stage != stage || rank < least ||
+            (rank == least && i <= place) ||
+            (next && rank >= tcall_hook_rank_(next)))
+            continue;
+        next = hook;
+        found = i;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -18837,13 +19581,10 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     int acquired = tcall_acquired_at_(own);
-    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    uint16_t i;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = order->hooks[i];
-        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
-            break;
+    size_t i;
+    for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
         if (hook == own || (hook->stage == acquired && hook->user == own->user))
@@ -18920,43 +19661,28 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r;
 }
 
-/* Runs the hooks of a stage from a place on; returns their first error.
- * One that waits is the next again. An error, or an answer, ends the stage,
- * unless it is one of those that see every call. */
+/* Runs the hooks of a stage from a place on, where it is due; returns their
+ * first error. One that waits is the next again. An error, or an answer, ends
+ * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
-    const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    if (!(tcall_due_[stage] & state))
+        return TCALL_OK;
     cx->stage = (uint8_t)stage;
+    if (*place == TCALL_HOOKS_BEGIN_)
+        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
+           *place != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            ++*place;
+            *place = tcall_hook_after_(cx, stage, *place);
     }
     cx->stage = outer;
     return r;
-}
-
-/* Runs the hooks from the stage at hand up to another one, but for those around
- * the run. Returns TCALL_OK, or why to wait. */
-static int tcall_hooks_pass_(tcall_ctx *cx, int last)
-{
-    uint32_t hooked = tcall_order_of_(cx)->stages;
-    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
-    for (; cx->stage <= last; cx->stage++) {
-        int r = TCALL_OK;
-        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
-            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-        if (cx->stage == last)
-            break;
-    }
-    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -18968,7 +19694,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_consent_(cx);
     return r;
@@ -18983,8 +19709,8 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
-    cx->next_inner = 0;
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     return TCALL_OK;
@@ -18998,35 +19724,32 @@ static int tcall_attempt_step_(tcall_ctx *cx)
     int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             memset(&cx->failure, 0, sizeof cx->failure);
         return r;
     case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
     case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
     case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
     default: return tcall_run_(cx);
     }
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
-static int tcall_attempt_(tcall_ctx *cx)
+static int tcall_attempt_at_run_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_)
         r = tcall_attempt_begin_(cx);
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
-        uint8_t step = cx->run_step;
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->run_step <= TCALL_RUN_DID_) {
         r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step =
-                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
-                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
-                                                  : (int)TCALL_RUN_NOT_);
-            cx->next_inner = 0;
-        }
+        if (r < 0)
+            break;
+        cx->run_step++;
+        cx->next_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -19035,37 +19758,33 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
-/* Returns the next hook around the run, or NULL. */
-static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+/* Runs the tool inside of those hooks around it that follow a place. */
+static int tcall_inside_(tcall_ctx *cx, uint16_t place)
 {
     const tcall_hook *hook;
+    uint16_t here = cx->around;
+    int r;
     do {
-        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-        if (hook)
-            cx->next_around++;
+        place = tcall_hook_after_(cx, TCALL_AROUND_EXECUTE, place);
+        hook = tcall_hook_at_(cx, place - 1u);
     } while (hook && !tcall_hook_due_(cx, hook));
-    return hook;
+    cx->around = place;
+    cx->around_depth++;
+    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_at_run_(cx);
+    cx->around_depth--;
+    cx->around = here;
+    return r;
 }
 
+/* The tool, and hooks that are not around it, are not to call this. */
 int tcall_next(tcall_ctx *cx)
 {
-    const tcall_hook *hook;
-    uint16_t here = cx->next_around;
-    uint8_t depth = cx->around_depth;
-    int r;
-    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
-        depth > TOOLCALL_MAX_AROUND) {
-        cx->attempt++; /* a hook that repeats this until it works, ends */
-        return TCALL_E_USAGE;
-    }
-    hook = tcall_around_next_(cx);
-    /* The tool, and hooks that are not around it, are not to call this. */
-    cx->around_depth =
-        hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
-    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_(cx);
-    cx->around_depth = depth;
-    cx->next_around = here;
-    return r;
+    if (cx->stage == TCALL_AROUND_EXECUTE && cx->state == TCALL_GOING_ &&
+        cx->hook && cx->hook->stage == TCALL_AROUND_EXECUTE &&
+        cx->around_depth <= TOOLCALL_MAX_AROUND)
+        return tcall_inside_(cx, cx->around);
+    cx->attempt++; /* a hook that repeats this until it works, ends */
+    return TCALL_E_USAGE;
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
@@ -19073,29 +19792,33 @@ int tcall_next(tcall_ctx *cx)
  * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r;
-    if (!cx->gave_up) {
-        r = tcall_next(cx);
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
+        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
         if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
             r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             r = cx->last_attempt;
-        if (r == TCALL_OK || !cx->attempt)
-            return r;
-        tcall_note_failure_(cx, r);
-        cx->gave_up = true;
-        cx->next_inner = 0;
+        if (r < 0 && cx->attempt) {
+            tcall_note_failure_(cx, r);
+            cx->run_step = TCALL_RUN_GAVE_UP_;
+            cx->next_hook = TCALL_HOOKS_BEGIN_;
+        }
     }
-    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->failure.error;
+    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
+        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->failure.error;
+    }
+    if (r == TCALL_OK) /* past the stages inside of this one */
+        cx->stage = TCALL_ON_GIVE_UP;
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {
-    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
+                                                tcall_around_};
 
 /* ---- the way of a call ---- */
 
@@ -19213,7 +19936,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     cx->end = NULL;
     if (call->error < 0)
@@ -19255,20 +19978,20 @@ static const struct tcall_own_ {
 static int tcall_walk_(tcall_ctx *cx)
 {
     const struct tcall_own_ *own = tcall_own_;
-    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
         int r = TCALL_OK;
-        if (own->stage < cx->stage)
-            continue;
+        while (own->stage < cx->stage)
+            own++;
         if (cx->hooks)
-            r = cx->hooks->pass(cx, own->stage);
-        if (r == TCALL_OK && own->due & cx->state) {
+            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        else
             cx->stage = own->stage;
+        if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
             r = own->run(cx);
-        }
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->stage = (uint8_t)(own->stage + 1);
+        cx->next_hook = 0;
     }
     return TCALL_OK;
 }
@@ -19312,7 +20035,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->output_held)
         tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
@@ -19390,571 +20113,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ==========================================================================
- * >>records
- */
-
-/* Rotates to the left. */
-static uint64_t tcall_rotl_(uint64_t word, int bits)
-{
-    return word << bits | word >> (64 - bits);
-}
-
-/* SipRound of the paper, some times. */
-static void tcall_sip_rounds_(uint64_t *state, int rounds)
-{
-    for (; rounds; rounds--) {
-        state[0] += state[1];
-        state[2] += state[3];
-        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
-        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
-        state[0] = tcall_rotl_(state[0], 32) + state[3];
-        state[2] += state[1];
-        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
-        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
-        state[2] = tcall_rotl_(state[2], 32);
-    }
-}
-
-/* Bytes are taken in words of eight, lowest first; the last word is filled with
- * zeros up to its last byte, the length. */
-uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
-{
-    /* "somepseudorandomlygeneratedbytes" */
-    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
-                                     0x6C7967656E657261u, 0x7465646279746573u};
-    uint64_t state[4], word = 0;
-    size_t i, last = bytes.len | 7; /* its byte is the length */
-    for (i = 0; i < 4; i++)
-        state[i] = key[i & 1] ^ start[i];
-    for (i = 0; i <= last; i++) {
-        size_t byte = i == last ? bytes.len : 0;
-        if (i < bytes.len)
-            byte = (unsigned char)bytes.ptr[i];
-        word = word >> 8 | (uint64_t)byte << 56;
-        if ((i & 7) != 7)
-            continue;
-        state[3] ^= word;
-        tcall_sip_rounds_(state, 2);
-        state[0] ^= word;
-    }
-    state[2] ^= 0xFF;
-    tcall_sip_rounds_(state, 4);
-    return state[0] ^ state[1] ^ state[2] ^ state[3];
-}
-
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
-{
-    uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
-    key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
-}
-
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
-{
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
-}
-
-/* Hashes a scalar by its type and what it means: of a number that is its sign,
- * the place of its first digit and its digits. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
-                               tcall_json value)
-{
-    tcall_str text = tcall_json_str(value);
-    tcall_num_ number;
-    char digits[32];
-    const char *cursor;
-    size_t fill = 0;
-    int i, count;
-    digits[0] = (char)tcall_json_type(value);
-    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
-    if (digits[0] == TCALL_NUMBER) {
-        number = tcall_num_read_(text);
-        count = tcall_num_digits_(&number);
-        number.top = number.sign ? number.top : 0;
-        digits[fill++] = number.sign < 0;
-        for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
-        for (cursor = number.first, i = 0; i < count; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
-            if (fill == sizeof digits) {
-                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
-                fill = 0;
-            }
-        }
-        text = tcall_slice_(digits, fill);
-    }
-    tcall_chain_(tc, hash, text);
-}
-
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
-/* A text that is hashed. */
-typedef struct tcall_hashed_ {
-    const tcall *tc;
-    tcall_hash_level_ *levels;
-    size_t room; /* of levels */
-    size_t used; /* most at a time; more than room: they did not do */
-    bool source; /* a definition: what is nested deeper, and strings and
-                  * numbers, count as they are written */
-} tcall_hashed_;
-
-/* Returns the value of a member or element, which is at `at`, and the path to
- * it. */
-static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
-                                    tcall_hash_level_ *level, const char *at,
-                                    uint64_t *path)
-{
-    tcall_str step = tcall_slice_((const char *)&level->index, 4);
-    const char *value = level->object ? tcall_text_value_(at) : at;
-    if (level->object)
-        step =
-            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-    *path = level->path;
-    tcall_chain_(hashed->tc, path, step);
-    level->index++;
-    return value;
-}
-
-/* Adds up a hash for each value, chained along the path that leads to it, from
- * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
-                                 uint64_t path)
-{
-    tcall_hash_level_ *level = hashed->levels;
-    uint64_t sum = 0;
-    while (at) {
-        size_t depth = (size_t)(level - hashed->levels) + 1;
-        bool opens = *at == '{' || *at == '[';
-        uint64_t hash = path;
-        if (opens && hashed->used < depth)
-            hashed->used = depth;
-        opens = opens && depth <= hashed->room;
-        if (!hashed->source)
-            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
-        else
-            tcall_chain_(hashed->tc, &hash,
-                         opens ? tcall_slice_(at, 1)
-                               : tcall_text_verbatim_(at));
-        sum += hash;
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
-        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
-            at = tcall_text_next_(at + 1);
-        at = level > hashed->levels && *at
-                 ? tcall_hash_step_(hashed, level - 1, at, &path)
-                 : NULL;
-    }
-    return sum;
-}
-
-int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
-{
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
-    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
-                            false};
-    hashed.levels = (tcall_hash_level_ *)(void *)gap;
-    *out = tcall_hash_walk_(&hashed, value.at, 0);
-    size = hashed.used * sizeof *hashed.levels + 8;
-    if (!hashed.used || tcall_block_room_(&tc->block, size))
-        return TCALL_OK;
-    *out = 0;
-    return TCALL_E_MEMORY;
-}
-
-/* ---- definitions ---- */
-
-/* What is nested deeper than this counts as it is written. */
-enum { TCALL_HASH_DEPTH_ = 16 };
-
-/* Hashes JSON text: white space and the order of members do not matter. */
-static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
-{
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
-    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
-    hashed.levels = levels;
-    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
-}
-
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
-{
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
-    uint64_t hash = 1;
-    size_t i;
-    char flags[6];
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
-    if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
-    flags[0] = (char)tool->permissions;
-    flags[1] = (char)tool->optional_permissions;
-    flags[2] = (char)tool->no_schema_mode;
-    flags[3] = (char)tool->confirm;
-    flags[4] = (char)tool->idempotent;
-    flags[5] = (char)tool->looks_first;
-    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters.text);
-    hash += 3 * tcall_hash_source_(tc, tool->output.text);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
-}
-
-/* ---- calls ---- */
-
-/* Of the name and the arguments: what the model asked. */
-static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
-{
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.at) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
-    *out += tcall_hash_text_(tc, 5, call->name);
-    return r;
-}
-
-uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
-{
-    uint64_t what;
-    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
-        return 0;
-    return what + tcall_hash_definition_(tc, call->tool);
-}
-
-uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
-{
-    uint64_t key = 4;
-    for (; call; call = call->turn ? call->turn->parent : NULL) {
-        const tcall_session *session =
-            call->session ? call->session : tc->desc.session;
-        const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
-        if (!session)
-            continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
-    }
-    return key;
-}
-
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
-void tcall_concerns(tcall_ctx *cx, tcall_str thing)
-{
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
-    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
-}
-
-/* True when the call may have changed what was kept of a thing, or of one that
- * hashes alike. */
-TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
-           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
-           (cx->thing < 2 || thing < 2 || cx->thing == thing);
-}
-
-/* ---- what is written of a call ---- */
-
-/* Writes which call it is: its id and, where an agent made it, its place. */
-static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
-{
-    static const char names[][9] = {"turn", "round", "position"};
-    const uint32_t place[] = {call->turn_id, call->round, call->position};
-    size_t i;
-    tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
-        tcall_write_count_(out, names[i], place[i]);
-}
-
-/* ---- where the arguments came from ---- */
-
-/* Writes which definition the tool had: two that say the same have one hash. */
-static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
-{
-    int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
-    for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
-    tcall_write_unquote(out);
-}
-
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes one attempt at the arguments: what it read, and what was wrong. */
-static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
-                                 const char *by)
-{
-    int error = attempt->validated ? TCALL_OK : attempt->error;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(by));
-    tcall_write_pair_(out, "arguments", attempt->arguments);
-    tcall_write_fixes_(out, attempt->fixes);
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
-    if (error < 0)
-        tcall_write_call_errors(out, attempt);
-    tcall_write_close(out, '}');
-}
-
-/* Writes what came and its repair, whichever of them the call is now. */
-static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall_call *came = call->repaired ? call->other : call;
-    const tcall_call *repair = call->repaired ? call : call->other;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
-    tcall_write_attempt_(out, came, "model");
-    tcall_write_attempt_(out, repair, "repair");
-    tcall_write_close(out, ']');
-}
-
-/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
-static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
-{
-    tcall_write_key(out, "replaced");
-    tcall_write_open(out, '[');
-    for (; change; change = change->before) {
-        if (!change->input.at)
-            continue;
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "by", tcall_str_of(change->by));
-        tcall_write_key(out, "arguments");
-        tcall_write_json(out, change->input);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager = tcall_is_compiled_(tc, tool);
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator     ? "foreign"
-                                   : tool->shape ? "shape"
-                                   : eager       ? "eager"
-                                                 : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-/* Whether arguments were checked, what a tool that checks none may do, and
- * whether what runs is a repair. */
-static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->validated);
-    if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_flag_(out, "repaired", call->repaired);
-}
-
-static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
-                                const tcall_call *call)
-{
-    static const char steps[][9] = {"find", "parse", "validate", "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_identity_(out, call);
-    tcall_write_pair_(out, "tool", call->name);
-    if (tool)
-        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
-    tcall_write_pair_(out, "arguments",
-                      (call->repaired ? call->other : call)->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
-        tcall_write_validator_(tc, tool, out);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
-    tcall_write_count_(out, "ms", call->hydrate_ms);
-    tcall_write_validated_(out, call);
-    if (call->validated && call->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, call->args);
-    }
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (call->other)
-        tcall_write_attempts_(out, call);
-    if (call->cx.history)
-        tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step",
-                      tcall_str_of(steps[call->step % TCALL_ARRAY_LEN(steps)]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-}
-
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
-}
-
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
-TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
-{
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&out, "session", cx->session->id);
-        tcall_write_pair_(&out, "request", cx->session->request);
-        tcall_write_pair_(&out, "agent", cx->session->agent);
-        tcall_write_pair_(&out, "user", cx->session->user);
-    }
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_pair_(&out, "outcome",
-                      tcall_str_of(tcall_error_code(cx->failure.error)));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
-}
-
-/* A sink whose user is a writer, which keeps its own error and counts on. */
-static int tcall_write_on_(void *writer, const char *bytes, size_t len)
-{
-    tcall_write_bytes((tcall_writer *)writer, bytes, len);
-    return (int)len;
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    tcall_masked_ masked;
-    tcall_writer writer;
-    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
-    return out->error;
 }
 
 /* ==========================================================================
@@ -20387,9 +20545,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
     here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+    if (!here)
         return TCALL_E_MEMORY;
-    here->call += turn;
+    here->call = tcall_hash_asked_(cx->tc, call) + turn;
     here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
@@ -20466,506 +20624,6 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 {
     tcall_loops *loops = cx->call->loops;
     return begins ? tcall_loops_begin_(cx, loops) : tcall_loops_end_(cx, loops);
-}
-
-/* ==========================================================================
- * >>strict
- *
- * The schema's text is walked without recursion and written again keyword by
- * keyword, as a table says. It is written to a counter first: whether it fits
- * a strict mode is known only at its end.
- */
-
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* The text of the schema that is sent of a tool. */
-TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
-    tcall_strict_budget_ budget;
-    budget.mode = (uint8_t)mode;
-    budget.tools = limited ? 20 : 999;
-    budget.optional = limited ? 24 : 999;
-    budget.unions = limited ? 16 : 999;
-    return budget;
-}
-
-/* What the value of a keyword is. */
-enum {
-    TCALL_STRICT_COPY_,   /* data, copied as it is */
-    TCALL_STRICT_SCHEMA_, /* a schema */
-    TCALL_STRICT_LIST_,   /* an array of schemas */
-    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
-    TCALL_STRICT_PROPERTIES_,
-    TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
-    TCALL_STRICT_CLOSED_ /* additionalProperties */
-};
-
-/* Modes, for short. */
-enum {
-    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
-    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
-    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
-};
-
-/* A keyword. What is not listed is left out everywhere. */
-typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
-} tcall_strict_keyword_;
-
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-};
-
-/* Deeper brackets are copied as they are. Strict modes accept 10 levels of
- * schemas below the first. */
-#define TCALL_STRICT_DEPTH_ 24
-
-/* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_ 32
-
-/* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_walk_ {
-    tcall_view_ *view;
-    uint8_t depth, level; /* of brackets, of schemas */
-    uint8_t refs;         /* so many were followed */
-    struct {
-        const char *from; /* the bracket */
-        const char *back; /* what is next after it, where a $ref led to it */
-        uint8_t value;    /* TCALL_STRICT_..._ */
-        bool nullable;
-    } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_walk_;
-
-/* Finds the row of a keyword, whose quotes are included, for the view's mode.
- */
-static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
-                                                       const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
-        const tcall_strict_keyword_ *keyword = &tcall_strict_keywords_[i];
-        bool listed = ((keyword->kept | keyword->unfit) & view->mode) != 0 ||
-                      keyword->value == TCALL_STRICT_CLOSED_;
-        if (listed && tcall_text_is_(key, keyword->name))
-            return keyword;
-    }
-    return NULL;
-}
-
-/* Returns whether a string is the name, or an array has it. Names may be
- * escaped in one place and not in the other. */
-static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
-{
-    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
-            return true;
-    return false;
-}
-
-/* Returns whether the schema's type allows this one. */
-static bool tcall_strict_type_(const char *schema, const char *word)
-{
-    return tcall_strict_has_(tcall_text_get_(schema, "type"),
-                             tcall_text_bytes_in_(tcall_str_of(word)));
-}
-
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything? */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
-/* Puts a bracket on the stack; returns the next byte to look at. */
-static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
-                                      const char *from, const char *back,
-                                      uint8_t value, bool nullable)
-{
-    uint8_t depth = walk->depth++;
-    walk->open[depth].from = from;
-    walk->open[depth].back = back;
-    walk->open[depth].value = value;
-    walk->open[depth].nullable = nullable;
-    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
-    return from + 1;
-}
-
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
-                                      uint8_t value, bool nullable)
-{
-    tcall_view_ *view = walk->view;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
-    }
-    tcall_write_open(view->out, *p);
-    return tcall_strict_push_(walk, p, NULL, value, nullable);
-}
-
-/* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
-                                      const char *properties)
-{
-    const char *name = tcall_text_first_(properties);
-    TCALL_PUT_(walk->view->out, "\"required\":[");
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(walk, name);
-    TCALL_SAY(walk->view->out, "]");
-}
-
-/* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
-                                       const char *schema)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
-        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
-    if (!properties || follows)
-        return;
-    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
-    if (walk->view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(walk, properties);
-}
-
-/* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_view_ *view)
-{
-    /* Anthropic counts them for the whole request. */
-    view->optional++;
-    if (view->mode != TCALL_STRICT_OPENAI)
-        return false;
-    TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return true;
-}
-
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = --walk->depth;
-    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (walk->open[top].back)
-        return walk->open[top].back;
-    if (schema)
-        tcall_strict_close_schema_(walk, walk->open[top].from);
-    tcall_write_close(walk->view->out, *p);
-    if (walk->open[top].nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
-{
-    const char *known =
-        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
-        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
-}
-
-/* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
-                                       const tcall_strict_keyword_ *keyword,
-                                       const char *value)
-{
-    tcall_write_key(walk->view->out,
-                    keyword->written_as ? keyword->written_as : keyword->name);
-    switch (keyword->value) {
-    /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
-    case TCALL_STRICT_SCHEMA_:
-    case TCALL_STRICT_MAP_:
-    case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(walk, value, keyword->value, false);
-    case TCALL_STRICT_CONST_:
-        TCALL_SAY(walk->view->out, "[");
-        value = tcall_strict_copy_(walk, value);
-        TCALL_SAY(walk->view->out, "]");
-        return value;
-    default: return tcall_strict_copy_(walk, value);
-    }
-}
-
-/* Returns the schema in the same text that a $ref names, or NULL. One that is
- * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *at = walk->open[0].from, *p = ref + 2;
-    char name[TCALL_NAME_MAX_];
-    uint8_t i;
-    if (ref[0] != '"' || ref[1] != '#')
-        return NULL;
-    while (at && *p == '/') {
-        bool object = *at == '{';
-        int len;
-        p++;
-        len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
-            at = tcall_text_value_(at);
-    }
-    if (!at || *p != '"' || *at != '{')
-        return NULL;
-    for (i = 0; i < walk->depth; i++)
-        if (walk->open[i].from == at)
-            return NULL;
-    return at;
-}
-
-/* Ollama knows no $ref: the members of what it names are written in its place.
- * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *target = tcall_strict_target_(walk, ref);
-    const char *next = tcall_text_skip_(ref);
-    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
-        walk->refs == TCALL_STRICT_REFS_)
-        return next;
-    walk->refs++;
-    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
-}
-
-/* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
-{
-    int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
-            return true;
-    return false;
-}
-
-/* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
-                                        const char *key, const char *value)
-{
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    uint8_t mode = walk->view->mode;
-    bool doubled;
-    if (keyword && keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(walk, value);
-    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
-    walk->view->unfit |=
-        doubled || keyword->unfit & mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
-    return doubled || !(keyword->kept & mode) ||
-                   !tcall_strict_takes_(mode, keyword->value, value)
-               ? tcall_text_skip_(value)
-               : tcall_strict_value_(walk, keyword, value);
-}
-
-/* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = (uint8_t)(walk->depth - 1);
-    bool nullable = false;
-    if (walk->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
-        tcall_write_char_(walk->view->out, ':');
-        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_has_(
-                       tcall_text_get_(walk->open[top - 1].from, "required"),
-                       tcall_text_bytes_of_(p)) &&
-                   tcall_strict_optional_(walk->view);
-        p = tcall_text_value_(p);
-    }
-    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
-}
-
-/* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
-                                               const char *schema)
-{
-    tcall_strict_walk_ walk;
-    const char *p;
-    memset(&walk, 0, sizeof walk);
-    walk.view = view;
-    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
-    while (walk.depth) {
-        p = tcall_text_next_(p);
-        if (!*p)
-            return; /* a text that nobody checked ends too early */
-        if (tcall_text_closes_(p))
-            p = tcall_strict_close_(&walk, p);
-        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
-        else
-            p = tcall_strict_schema_(&walk, p);
-    }
-}
-
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_strict_plain_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape, as the mode wants
- * it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
-{
-    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
-    tcall_view_ view = {out, mode, false, 0, 0};
-    if (shape)
-        tcall_view_shape_(&view, shape);
-    else if (mode)
-        tcall_strict_text_(&view, tcall_tool_schema_(tool));
-    else
-        tcall_strict_plain_(out, tcall_tool_schema_(tool));
-    return view;
-}
-
-/* Returns whether the schema is that of an object, and not one of several. */
-static bool tcall_strict_object_(const tcall_tool *tool)
-{
-    const char *schema = tcall_tool_schema_(tool);
-    return (tool->shape && !tool->provider_schema.text) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "anyOf") &&
-            !tcall_text_get_(schema, "oneOf") &&
-            !tcall_text_get_(schema, "allOf"));
-}
-
-/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || !tcall_strict_object_(tool) ||
-        needs.optional > budget->optional || needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
 }
 
 /* ==========================================================================
@@ -21071,6 +20729,13 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 
 /* ---- names and ids that every receiver takes ---- */
 
+/* Is it a letter or a digit? */
+static bool tcall_is_letter_or_digit_(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+}
+
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
@@ -21079,10 +20744,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     char legal[64] = "_";
     size_t i;
     for (i = 0; i < name.len && i < sizeof legal; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+        const char c = name.ptr[i];
+        const bool first = c >= 'A'; /* and no digit */
+        legal[i] =
+            (tcall_is_letter_or_digit_(c) && (i || first)) || (c == '-' && i)
+                ? c
+                : '_';
     }
     tcall_write_bytes(out, legal, i ? i : 1);
 }
@@ -21095,13 +20762,9 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
+        const char c = id.ptr[i];
+        const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
+        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -21287,7 +20950,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
 }
 
 /* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
+ * order counts the first gives all but the results, and the next two nothing.
+ */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -21305,7 +20969,6 @@ typedef struct tcall_history_ {
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     uint8_t pass;
-    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
     bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
@@ -21386,25 +21049,19 @@ static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    uint8_t pass = TCALL_PASS_REASONING_;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (item->kind == TCALL_ITEM_TEXT && !ordered)
-        history->passes |= 1u << TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->passes |= 1u << TCALL_PASS_RESULTS_ |
-                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
-    if (ordered && history->pass < TCALL_PASS_RESULTS_)
-        return item->kind != TCALL_ITEM_REASONING || own;
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
+    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
+        return true;
+    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
+        if (history->after_call)
+            pass = TCALL_PASS_CALLS_;
+        if (item->kind == TCALL_ITEM_TEXT)
+            pass = TCALL_PASS_TEXT_;
+    }
+    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
+                                     tcall_history_owns_(history, item));
 }
 
 /* What stands for an image that is gone. */
@@ -21429,16 +21086,14 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->passes >> (history->pass + 1)) {
-            do
-                history->pass++;
-            while (!(history->passes >> history->pass & 1));
+        if (history->at != history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
-        history->passes = 0;
         history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
@@ -21799,28 +21454,39 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* ---- facts ---- */
 
-/* Makes the row of a provider, whose answers are in the format named. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
-                        prefix, version, is, reasoning, member, strict,      \
-                        quirks, turns)                                       \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
-        tcall_##name##_place_,                                               \
-        tcall_##name##_place_ + sizeof #name,                                \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
-        stream_path,                                                         \
-        header,                                                              \
-        prefix,                                                              \
-        {version, is},                                                       \
-        write,                                                               \
-        &tcall_##format##_answer_,                                           \
-        tcall_##format##_stops_,                                             \
-        tcall_##format##_types_,                                             \
-        reasoning,                                                           \
-        strict,                                                              \
-        quirks,                                                              \
-        member,                                                              \
+/* Makes the row of a provider, whose answers are in the format named. All texts
+ * are literals, in one array that goes with the row; "" stands for NULL where
+ * the row may have that. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+                        prefix, version, is, reasoning, member, strict,        \
+                        quirks, turns)                                         \
+    struct tcall_##name##_texts_ {                                             \
+        char name_[sizeof #name], url_[sizeof url], path_[sizeof path];        \
+        char stream_[sizeof stream_path], header_[sizeof header];              \
+        char prefix_[sizeof prefix], version_[sizeof version], is_[sizeof is]; \
+        char member_[sizeof member];                                           \
+    };                                                                         \
+    static const struct tcall_##name##_texts_ tcall_##name##_texts_ = {        \
+        #name, url, path, stream_path, header, prefix, version, is, member};   \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                          \
+        tcall_##name##_texts_.name_,                                           \
+        tcall_##name##_texts_.url_,                                            \
+        tcall_##name##_texts_.path_,                                           \
+        TCALL_GIVEN_(stream_path, tcall_##name##_texts_.stream_),              \
+        tcall_##name##_texts_.header_,                                         \
+        tcall_##name##_texts_.prefix_,                                         \
+        {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
+         TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
+        write,                                                                 \
+        &tcall_##format##_answer_,                                             \
+        tcall_##format##_stops_,                                               \
+        tcall_##format##_types_,                                               \
+        reasoning,                                                             \
+        strict,                                                                \
+        quirks,                                                                \
+        TCALL_GIVEN_(member, tcall_##name##_texts_.member_),                   \
         turns};
+#define TCALL_GIVEN_(literal, text) (sizeof literal > 1 ? (text) : NULL)
 
 /* ==========================================================================
  * >>answer
@@ -21831,39 +21497,26 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* What providers write about their errors, in code, type or message: a word, or
  * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. */
-static const char tcall_words_context_[] =
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
     "context l|context window|context size|prompt is too long|"
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens";
-/* These come as too many requests, but waiting does not help. */
-static const char tcall_words_quota_[] =
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low";
-static const char tcall_words_auth_[] = "api key|authenticat|permission";
-static const char tcall_words_not_found_[] = "not_found|model identifier";
-static const char tcall_words_overload_[] = "overloaded|unavailable";
-static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
-static const char tcall_words_refused_[] =
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
     "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
-static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
 
-/* The first row that occurs counts. */
-static const struct {
-    const char *words;
-    int error;
-} tcall_answer_errors_[] = {
-    {tcall_words_quota_, TCALL_E_QUOTA},
-    {tcall_words_context_, TCALL_E_CONTEXT},
-    {tcall_words_auth_, TCALL_E_AUTH},
-    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
-    {tcall_words_overload_, TCALL_E_OVERLOAD},
-    {tcall_words_rate_, TCALL_E_RATE},
-    {tcall_words_refused_, TCALL_E_REFUSED},
-    {tcall_words_request_, TCALL_E_REQUEST},
-};
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Statuses that leave no doubt. */
 static const struct {
@@ -21900,7 +21553,7 @@ static bool tcall_contains_words_(const char *text, const char *words)
 
 /* Returns a number of up to nine digits, or -1 if the text has a sign or a
  * fraction or is no number. */
-TCALL_SHARED_ long tcall_digits_(const char *text)
+static long tcall_digits_(const char *text)
 {
     const char *from = text;
     long number = 0;
@@ -21911,7 +21564,7 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
 
 /* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
  * for anything else. */
-TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+static long tcall_delay_ms_(const char *text)
 {
     const long most = 0x7FFFFFFF;
     long value = 0, unit = 1000; /* of a second; less after the point */
@@ -21930,7 +21583,7 @@ TCALL_SHARED_ long tcall_delay_ms_(const char *text)
 }
 
 /* Returns how many bytes of the text are whole characters. */
-TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
     bool cut = last < text.len && text.ptr[last] & 0x80 &&
@@ -21939,7 +21592,7 @@ TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
 }
 
 /* Appends to a text that is cut rather than refused. */
-TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 {
     size_t len = strlen(text), room = cap - 1 - len;
     piece.len = piece.len < room ? piece.len : room;
@@ -21947,8 +21600,7 @@ TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 }
 
 /* Keeps the provider's own word for why it stopped, or for its error. */
-TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
-                                           const char *word)
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
 {
     answer->stop_text[0] = 0;
     tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
@@ -21957,8 +21609,8 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 
 /* A further reason to stop. The first one counts, unless this one says that the
  * answer was cut off, or is not done for us where the provider is done. */
-TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                                      const char *word)
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
@@ -21971,8 +21623,8 @@ TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
 
 /* A further word for an error. The code is kept rather than the type, unless it
  * is a number. */
-TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                            const char *word)
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
 {
     const char known = answer->stop_text[0];
     if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
@@ -21980,7 +21632,7 @@ TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
 }
 
 /* An answer without text and calls may be an error. */
-TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+static void tcall_answer_check_empty_(tcall_answer *answer)
 {
     if (answer->stop == TCALL_STOP_CONTENT_FILTER)
         answer->error = TCALL_E_REFUSED;
@@ -22004,13 +21656,13 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
-        if (tcall_contains_words_(answer->stop_text,
-                                  tcall_answer_errors_[i].words) ||
-            tcall_contains_words_(answer->message,
-                                  tcall_answer_errors_[i].words))
-            return tcall_answer_errors_[i].error;
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
     return TCALL_OK;
 }
 
@@ -22038,679 +21690,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
-/* ==========================================================================
- * >>text_calls
- *
- * The text is walked over once. Where a call may begin, the forms of the family
- * are tried, one after the other. What each family writes are facts from the
- * parsers of llama.cpp: common/chat-parser.cpp and common/parsers/.
- */
-
-/* How often a text may look like a call and be none: each time may cost a look
- * at all that follows. */
-enum { TCALL_SPOKEN_TRIES_ = 32 };
-
-typedef struct tcall_spoken_reader_ {
-    tcall_reader *reader;
-    const tcall_text_form *form;
-    const char *start, *at, *end; /* the text; what is tried begins at at */
-    int error;                    /* there is no room */
-    bool cut;                     /* the text ended within a call */
-    int tries;
-    size_t last; /* the call that was added last */
-} tcall_spoken_reader_;
-
-/* ---- texts of forms ---- */
-
-/* Returns the end of what is like the pattern at this place, or NULL. */
-static const char *tcall_spoken_match_(const char *at, const char *end,
-                                       const char *pattern)
-{
-    for (; *pattern; pattern++) {
-        if (*pattern == ' ') {
-            while (at < end && tcall_is_space_(*at))
-                at++;
-        } else if (*pattern == '*') {
-            size_t len = strlen(++pattern);
-            for (;; at++) {
-                if ((size_t)(end - at) < len || *at == '\n')
-                    return NULL;
-                if (memcmp(at, pattern, len) == 0)
-                    return at + len;
-            }
-        } else if (*pattern == '$') {
-            return at == end ? at : NULL;
-        } else if (at == end || *at++ != *pattern) {
-            return NULL;
-        }
-    }
-    return at;
-}
-
-/* Returns where something like the pattern begins, or the end. */
-static const char *tcall_spoken_find_(const char *at, const char *end,
-                                      const char *pattern)
-{
-    while (at < end && !tcall_spoken_match_(at, end, pattern))
-        at++;
-    return at;
-}
-
-/* Moves on if something like the pattern follows. */
-static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
-{
-    const char *to = tcall_spoken_match_(text->at, text->end, pattern);
-    text->at = to ? to : text->at;
-    return to != NULL;
-}
-
-static bool tcall_spoken_skip_end_(tcall_spoken_reader_ *text)
-{
-    const char *pattern = text->form->end;
-    bool optional = *pattern == '?';
-    return tcall_spoken_skip_(text, pattern + optional) || optional;
-}
-
-/* Skips what is in set. */
-static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
-{
-    while (text->at < text->end && *text->at && strchr(set, *text->at))
-        text->at++;
-}
-
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
-static const char *tcall_spoken_value_end_(const char *at, const char *end,
-                                           const char *stops)
-{
-    int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
-            return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
-            return at + 1;
-    }
-    return NULL;
-}
-
-/* ---- calls ---- */
-
-/* Adds a call to the end of the chat, which makes an id up, if there is a tool
- * of this name. Returns whether there is one. */
-static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    tcall_reader *reader = text->reader;
-    if (item->name.len && reader->knows &&
-        !reader->knows(reader->user, item->name))
-        return false;
-    item->kind = TCALL_ITEM_CALL;
-    text->last = reader->chat->block->low;
-    if (text->error == TCALL_OK)
-        text->error = tcall_chat_add(reader->chat, item);
-    reader->answer.calls += text->error == TCALL_OK;
-    return true;
-}
-
-/* Finds the name and the arguments of a call that is one object, or in one of
- * its members, "function". Returns false if it has two of either: which is
- * meant? */
-static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
-                                tcall_json *args)
-{
-    static const char *const names[] = {"name",      "function",  "tool",
-                                        "tool_name", "arguments", "parameters",
-                                        "args"};
-    tcall_json inner, v;
-    bool clear = true;
-    for (; object.at; object = inner) {
-        inner = tcall_json_of_(NULL, NULL);
-        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_str key = tcall_json_key(v);
-            tcall_json *part;
-            size_t i = 0;
-            while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_str_eq(key, tcall_str_of(names[i])))
-                i++;
-            part = i < 4 ? name : args;
-            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
-                part = &inner;
-            if (i < TCALL_ARRAY_LEN(names)) {
-                clear = clear && !part->at;
-                *part = v;
-            }
-        }
-    }
-    return clear;
-}
-
-/* Returns the name in an object that is not whole, as far as that is known. */
-static tcall_str tcall_spoken_name_(const char *object)
-{
-    const char *at = strstr(object, "\"name\":\""), *end;
-    end = at ? strchr(at += 8, '"') : NULL;
-    return tcall_slice_(at, end ? (size_t)(end - at) : 0);
-}
-
-/* Reads a call that is written as one object. What it is read to is needed only
- * until the call is added. */
-TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
-                                                 tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
-    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    tcall_str kept;
-    uint32_t fixes;
-    bool known;
-    int error;
-    memset(&desc, 0, sizeof desc);
-    desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
-    machine.text[machine.len] = '\0';
-    if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
-        text->error = TCALL_E_MEMORY;
-        return false;
-    }
-    if (error) {
-        item->name = tcall_spoken_name_(kept.ptr);
-    } else if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name,
-                                    &args)) {
-        error = TCALL_E_DUPLICATE;
-    }
-    if (name.at)
-        item->name = tcall_json_str(name);
-    item->error = item->error ? item->error : error;
-    if (!error)
-        item->text = tcall_json_type(args) == TCALL_STRING
-                         ? tcall_json_str(args)
-                     : args.at ? tcall_text_verbatim_(args.at)
-                               : tcall_slice_(NULL, 0);
-    known = tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
-    return known;
-}
-
-/* The text ends within the call. Returns false for who is to say so. */
-static bool tcall_spoken_cut_(tcall_spoken_reader_ *text)
-{
-    text->at = text->end;
-    text->cut = true;
-    return false;
-}
-
-static size_t tcall_spoken_name_len_(const tcall_spoken_reader_ *text)
-{
-    const char *at = text->at;
-    while (at < text->end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
-                              tcall_is_digit_(*at) || *at == '_' || *at == '-'))
-        at++;
-    return (size_t)(at - text->at);
-}
-
-/* Writes the value up to an offset: Python's as it stands, other text as a
- * string, without the line breaks at both ends. */
-static void tcall_spoken_value_(tcall_spoken_reader_ *text, tcall_writer *out,
-                                const char *to)
-{
-    const char *from = text->at, *end = to;
-    if (!*text->form->key) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-    } else {
-        from += from < end && *from == '\n';
-        end -= from < end && end[-1] == '\n';
-        tcall_write_str(out, tcall_slice_(from, (size_t)(end - from)));
-    }
-    text->at = to;
-}
-
-/* Writes arguments that are no object as one. Returns whether they are whole;
- * else they are cut, or not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
-{
-    const tcall_text_form *form = text->form;
-    bool python = !*form->key;
-    const char *comma = "", *to;
-    tcall_write_text(out, "{");
-    for (;;) {
-        tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
-        if (text->at == text->end)
-            return tcall_spoken_cut_(text);
-        if (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key))
-            break;
-        to = text->at + tcall_spoken_name_len_(text);
-        if (!python)
-            to = tcall_spoken_find_(text->at, text->end, form->key_end);
-        tcall_write_text(out, comma);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
-        comma = ",";
-        text->at = to;
-        if (to == text->end)
-            return tcall_spoken_cut_(text);
-        if (!tcall_spoken_skip_(text, form->key_end))
-            return false;
-        to = python ? tcall_spoken_value_end_(text->at, text->end, ",)")
-                    : tcall_spoken_find_(text->at, text->end, form->value_end);
-        if (!to || to == text->end)
-            return tcall_spoken_cut_(text);
-        tcall_spoken_value_(text, out, to);
-        if (!python)
-            tcall_spoken_skip_(text, form->value_end);
-    }
-    text->at += python;
-    tcall_write_text(out, "}");
-    return true;
-}
-
-/* Reads such arguments: once to count, once to write. Returns false where they
- * are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    size_t high = block->high, len;
-    const char *from = text->at;
-    tcall_writer out;
-    char *memory;
-    tcall_writer_init(&out, NULL, 0);
-    if (!tcall_spoken_members_(text, &out) && !text->cut)
-        return false;
-    len = out.len;
-    memory = (char *)tcall_block_take_(block, len);
-    if (memory) {
-        text->at = from;
-        tcall_writer_init(&out, memory, len);
-        tcall_spoken_members_(text, &out);
-    } else {
-        text->error = TCALL_E_MEMORY;
-    }
-    item->text = tcall_slice_(memory, memory ? len : 0);
-    item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
-    return true;
-}
-
-/* Takes the object that begins here as the text of a call; one that does not
- * end is cut where the call ends. */
-static void tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    const char *from = text->at, *pattern = text->form->end;
-    const char *to = tcall_spoken_value_end_(from, text->end, "");
-    if (!to) {
-        item->error = TCALL_E_CUT;
-        to = text->end;
-        pattern += *pattern == '?';
-        if (*pattern)
-            to = tcall_spoken_find_(from, text->end, pattern);
-        text->cut = to == text->end;
-    }
-    text->at = to;
-    item->text = tcall_slice_(from, (size_t)(to - from));
-}
-
-/* Reads a call that begins with its name. Returns false where it is none. */
-static bool tcall_spoken_named_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    const char *to;
-    item->name = tcall_slice_(text->at, tcall_spoken_name_len_(text));
-    text->at += item->name.len;
-    if (!item->name.len || !tcall_spoken_skip_(text, text->form->name_end))
-        return false;
-    if (text->form->key)
-        return tcall_spoken_written_(text, item);
-    tcall_spoken_skip_set_(text, " \t\r\n");
-    to = text->at;
-    if (text->at == text->end) {
-        item->error = TCALL_E_CUT;
-        text->cut = true;
-    } else if (*to == '{') {
-        tcall_spoken_take_(text, item);
-    } else if (!*text->form->end || *text->form->end == '?') {
-        return false;
-    } else {
-        to = tcall_spoken_find_(to, text->end, text->form->end);
-        item->text = tcall_slice_(text->at, (size_t)(to - text->at));
-        item->error = item->text.len ? TCALL_E_BAD_VALUE : TCALL_OK;
-        text->at = to;
-    }
-    tcall_spoken_add_(text, item);
-    return true;
-}
-
-/* Reads a call that is an object. With escaped quotes it is part of another
- * text. */
-static bool tcall_spoken_whole_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    if (text->at == text->end || *text->at != '{' ||
-        tcall_spoken_match_(text->at, text->end, "{ \\"))
-        return false;
-    tcall_spoken_take_(text, item);
-    tcall_spoken_object_(text, item);
-    return true;
-}
-
-/* Whether the line goes on as a sentence does: then it speaks of a call. */
-static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
-{
-    const char *at = text->at;
-    while (at < text->end && (*at == ' ' || *at == '\t'))
-        at++;
-    return at < text->end && text->at[-1] != '\n' && *at &&
-           ((*at >= 'a' && *at <= 'z') || strchr(".,:!?)\"'`*\\}", *at));
-}
-
-/* Reads the calls of one marker. Returns false where they are none. */
-static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
-{
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, more;
-    if (!form->name_end)
-        tcall_spoken_skip_set_(text, " \t\r\n[");
-    do {
-        tcall_item item;
-        memset(&item, 0, sizeof item);
-        if (!(form->name_end ? tcall_spoken_named_(text, &item)
-                             : tcall_spoken_whole_(text, &item)))
-            return false;
-        more = !text->cut && (!form->name_end || python);
-        if (more)
-            tcall_spoken_skip_set_(text, " \t\r\n],;}");
-        more = more && text->at < text->end &&
-               (python ? tcall_spoken_name_len_(text) > 0 : *text->at == '{');
-    } while (more);
-    if (text->cut || tcall_spoken_skip_end_(text))
-        return text->cut || !tcall_spoken_goes_on_(text);
-    if (text->at < text->end)
-        return false;
-    text->cut = true;
-    tcall_head_at_(text->reader->chat, text->last)->error = (int8_t)TCALL_E_CUT;
-    return true;
-}
-
-/* Tries a form at this place. What is no call leaves nothing. */
-static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
-{
-    tcall_reader *reader = text->reader;
-    tcall_chat *chat = reader->chat;
-    size_t low = chat->block->low, last = text->last;
-    uint32_t made = chat->made;
-    int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
-    text->at = at;
-    text->cut = false;
-    tcall_spoken_skip_(text, text->form->scope);
-    if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
-        return false;
-    text->tries++;
-    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
-        return true;
-    text->cut = false;
-    text->last = last;
-    chat->block->low = low;
-    chat->made = made;
-    reader->answer.calls = calls;
-    return false;
-}
-
-/* ---- what only quotes a call ---- */
-
-/* Where in a text a place is. */
-typedef struct tcall_spoken_place_ {
-    tcall_syntax_ json; /* of JSON that began before it */
-    bool in_json, fence, code, quoted;
-} tcall_spoken_place_;
-
-/* Whether a quote opens just before this. */
-static bool tcall_spoken_in_quotes_(const char *start, const char *at)
-{
-    if (at == start)
-        return false;
-    return strchr("\"'`", at[-1]) ||
-           (at - start >= 3 && memcmp(at - 3, "\xE2\x80", 2) == 0 &&
-            (at[-1] == '\x9C' || at[-1] == '\x98'));
-}
-
-/* Goes on over the byte at a place. */
-static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
-                               const char *at, const char *end)
-{
-    bool begins = at == start || at[-1] == '\n';
-    bool mark = *at == '`' && (at == start || at[-1] != '`');
-    if (*at == '\n')
-        place->code = place->quoted = false;
-    else if (mark && tcall_spoken_match_(at, end, "```"))
-        place->fence = !place->fence;
-    else if (mark)
-        place->code = !place->code;
-    else if (begins && *at == '>')
-        place->quoted = true;
-    if (!place->in_json && (*at == '{' || *at == '[') &&
-        !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
-        place->in_json = true;
-    }
-    if (place->in_json) {
-        tcall_syntax_feed_(&place->json, at, 1);
-        place->in_json =
-            !place->json.error && place->json.state != TCALL_AT_DONE_;
-    }
-}
-
-/* Whether a call can begin at a place. */
-static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
-                                    const char *start, const char *at)
-{
-    if (place->fence || place->code || place->quoted ||
-        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
-         place->json.state <= TCALL_AT_HALF_))
-        return false;
-    return at == start ||
-           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
-}
-
-/* Makes calls of those that the text holds, and ends the text where they begin.
- * cut: nobody knows what followed the last one. */
-TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
-                                              tcall_reader *reader, bool cut)
-{
-    tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
-    tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL, *at;
-    tcall_spoken_place_ place;
-    tcall_spoken_reader_ text;
-    memset(&place, 0, sizeof place);
-    memset(&text, 0, sizeof text);
-    text.reader = reader;
-    text.end = all.ptr + all.len;
-    text.start = tcall_spoken_match_(all.ptr, text.end, " ");
-    for (at = text.start; at < text.end && !text.error && !text.cut;) {
-        bool found = false;
-        text.form = calls->forms;
-        if (text.tries < TCALL_SPOKEN_TRIES_ &&
-            tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
-                found = tcall_spoken_try_(&text, at);
-        if (found) {
-            first = first ? first : at;
-            at = text.at;
-            place.in_json = false;
-        } else {
-            tcall_spoken_pass_(&place, text.start, at, text.end);
-            at++;
-        }
-    }
-    if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
-        size_t spoken = (size_t)(first - all.ptr);
-        if (cut)
-            tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
-        tcall_chat_shift_(chat, end, end - all.len + spoken);
-    }
-    return reader->answer.error = text.error;
-}
-
-/* ---- families ---- */
-
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
-#define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
-#define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
-
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
-
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
-
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
-
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
-
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
-
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
-
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
-
-#define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
-    TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
-                        ":*<|tool_call_argument_begin|>",       \
-                        "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
-
-/* Its bars are wide, and what looks like _ are blocks. */
-#define TCALL_SPOKEN_WIDE_(first, second) \
-    "<\xEF\xBD\x9Ctool"                   \
-    "\xE2\x96\x81" first second "\xEF\xBD\x9C>"
-#define TCALL_SPOKEN_DEEPSEEK_ROW_(begin, name_end, end)              \
-    TCALL_SPOKEN_NAMED_(TCALL_SPOKEN_WIDE_("calls", "\xE2\x96\x81"    \
-                                                    "begin") " ",     \
-                        TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81"     \
-                                                   "begin") begin,    \
-                        name_end,                                     \
-                        end TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81" \
-                                                       "end"))
-#define TCALL_SPOKEN_DEEPSEEK_                                           \
-    TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
-
-/* V3.2 */
-#define TCALL_SPOKEN_DSML_ \
-    "\xEF\xBD\x9C"         \
-    "DSML"                 \
-    "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
-
-#define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
-    TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
-
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
-                                               tcall_spoken_read_};
-
-TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
-TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
-TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
-TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
-TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
-
-/* ==========================================================================
- * >>answer: items
+/* ---- items ----
  *
  * The items of an answer lie at the end of the chat: its text, which grows in
  * place, the calls and reasonings that are known, and then, while a document
@@ -22735,6 +21715,12 @@ static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
     return tcall_head_at_(reader->chat, at);
 }
 
+/* What the current document brought first and is not merged yet. */
+static tcall_item_head_ *tcall_reader_pending_(const tcall_reader *reader)
+{
+    return tcall_reader_head_(reader, reader->place[TCALL_AT_PENDING_]);
+}
+
 static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
 {
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
@@ -22755,16 +21741,10 @@ static size_t tcall_reader_free_(const tcall_reader *reader)
 static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
                                 size_t by)
 {
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->echoed >= first && reader->echoed <= last)
-        reader->echoed += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
+    size_t *place = reader->place;
+    for (; place < reader->place + TCALL_PLACES_; place++)
+        if (*place >= first && *place <= last)
+            *place += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -22850,8 +21830,9 @@ static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
 
 static size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
+    return reader->said.has_text
+               ? tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                                   TCALL_PART_TEXT_)
                : 0;
 }
 
@@ -22867,7 +21848,8 @@ static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
 static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
 {
     return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+           tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_SIGNATURE_);
 }
 
 /* Gives the text of the answer its place: before everything else or, where
@@ -22875,19 +21857,21 @@ static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
 static void tcall_reader_begin_text_(tcall_reader *reader)
 {
     const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
+    const size_t place =
+        ordered ? reader->place[TCALL_AT_PENDING_] : reader->start;
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->has_text && !reader->text_ends &&
+    if (reader->said.has_text && !reader->said.text_ends &&
         !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        (!ordered ||
+         tcall_reader_next_(reader, reader->place[TCALL_AT_TEXT_]) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
     tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
     tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
+    reader->place[TCALL_AT_TEXT_] = place;
+    reader->said.has_text = true;
+    reader->said.text_ends = reader->said.parted = false;
 }
 
 /* Arguments that do not fit make their call fail, not the answer. */
@@ -22944,9 +21928,11 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 /* Drops the text of the current element, and so many bytes to come. */
 static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 {
-    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
+                                   TCALL_PART_TEXT_);
     reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
+                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -22961,8 +21947,8 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
     switch (field) {
@@ -22970,13 +21956,13 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
         return kept == TCALL_REASONING_SIGNATURES ||
                kept == TCALL_REASONING_DATA ||
                (kept == TCALL_REASONING_ELEMENTS &&
-                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
+                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
     case TCALL_FIELD_REASONING_DATA:
         return kept == TCALL_REASONING_DATA ||
                (kept == TCALL_REASONING_DETAILS && c == '[');
     default: break;
     }
-    return c == '"' && (!reader->words || reader->words == field) &&
+    return c == '"' && (!reader->said.words || reader->said.words == field) &&
            (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
 }
 
@@ -22986,12 +21972,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
                                    tcall_str piece)
 {
     if (part == TCALL_PART_TEXT_)
-        reader->words = (uint8_t)field;
+        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->element, piece.len);
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              piece.len);
     else
-        tcall_reader_append_(reader, reader->element, part, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
@@ -23003,14 +21991,16 @@ static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    if (!reader->has_text ||
+    if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
         tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
+    if (!reader->said.has_text)
         return;
-    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
+    tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_])->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_);
 }
 
 /* ---- merging ---- */
@@ -23035,16 +22025,18 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
  * where others are missing. */
 static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 {
-    size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
+                                   TCALL_PART_TEXT_);
     if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
         return;
-    tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
+                         TCALL_PART_TEXT_, 0);
     tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
         return !tcall_reasoning_is_free_(reader);
@@ -23055,55 +22047,59 @@ TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
+static void tcall_reasoning_end_text_(tcall_reader *reader)
 {
-    if (reader->type != TCALL_MEANS_TEXT ||
+    if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
         return;
-    if (reader->open)
-        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
-    reader->text_ends = reader->has_text;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
 }
 
 /* ---- elements as they came ---- */
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->whole && reader->repeats) &&
-           (!reader->type || reader->type == TCALL_MEANS_REASONING) &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
            reader->answer.error != TCALL_E_MEMORY;
 }
 
 /* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
+static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_raw_(reader, piece.len);
     else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
+                             TCALL_PART_TEXT_, piece);
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
     if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
+    if (reader->element.type == TCALL_MEANS_REASONING) {
         head->kind = TCALL_ITEM_REASONING;
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
+        head->index = reader->element.index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
+                                  reader->raw_missing);
     } else {
-        tcall_reader_remove_(reader, reader->raw);
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
     }
     reader->raw_missing = 0;
 }
@@ -23145,9 +22141,15 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
+/* Likewise of a known item. Text is of one only if that does not count. */
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
+    if (piece->kind == TCALL_ITEM_TEXT)
+        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
+                       known->index == piece->index
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
@@ -23160,10 +22162,11 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
  */
 static size_t tcall_reader_find_(const tcall_reader *reader)
 {
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    size_t at = reader->start, found = reader->place[TCALL_AT_PENDING_],
+           maybe = found;
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         tcall_match_ match;
         if (known->kind == TCALL_ITEM_TEXT)
@@ -23173,9 +22176,11 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
             found = at;
         /* Only the last call may be continued without its number or id. */
         if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+            maybe = match == TCALL_MATCH_MAYBE_
+                        ? at
+                        : reader->place[TCALL_AT_PENDING_];
     }
-    return found != reader->unmerged ? found : maybe;
+    return found != reader->place[TCALL_AT_PENDING_] ? found : maybe;
 }
 
 /* Moves id, name and signature of the first unmerged element to the item at
@@ -23184,47 +22189,43 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
 static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 {
     const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    const bool name_grows =
+        !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+        !tcall_same_part_(known, tcall_reader_pending_(reader),
+                          TCALL_PART_NAME_);
     int part;
     for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
         if (!tcall_reader_len_(reader, at, part) ||
             (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
+            tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                               part);
 }
 
-/* Is the text of the element to be moved to the call? */
+/* Is the text of the element to be moved to the call? What the server says in
+ * the end counts, but for nothing. */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    /* What the server says in the end counts, but for nothing. */
-    bool nothing =
-        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
-                                     tcall_str_of("{}")));
-    if (whole && nothing && !known->error && (!piece->error || old))
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    const bool had = tcall_head_len_(known, TCALL_PART_TEXT_) > 0;
+    const bool nothing =
+        !text.len || (had && tcall_str_eq(text, tcall_slice_("{}", 2)));
+    if (piece->flags & TCALL_FLAG_WHOLE_ && nothing && !known->error &&
+        (!piece->error || had))
         return false;
-    if (known->error || piece->error) {
-        known->error = known->error ? known->error : piece->error;
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
+    if (!known->error)
+        known->error = piece->error;
+    if (known->error)
+        tcall_reader_drop_arguments_(reader, at, text.len);
+    return !known->error;
 }
 
 /* Moves what the first unmerged element brings to the item at this place. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
+    const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
     if (known->kind == TCALL_ITEM_VOID_)
         return;
@@ -23234,13 +22235,14 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         tcall_reasoning_merge_(reader, at);
     else if (!tcall_reader_merges_text_(reader, at))
         return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
+    tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                       TCALL_PART_TEXT_);
 }
 
 /* ---- room ---- */
@@ -23256,8 +22258,8 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
     if (bytes > free + text)
         return false;
     if (bytes > free) {
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             text - (bytes - free));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, text - (bytes - free));
         reader->answer.text_cut = true;
     }
     return true;
@@ -23266,15 +22268,13 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
-    reader->chat->block->low = reader->unmerged = reader->element =
-        reader->raw = reader->start;
+    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
+        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
+            reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = false;
-    reader->complete = reader->stopped = reader->cut = false;
-    reader->finished = false;
-    reader->words = 0;
-    reader->text_ends = reader->parted = false;
+    reader->element.open = reader->keeping_raw = false;
+    reader->growing = reader->echoes = reader->doc.stopped = false;
+    memset(&reader->said, 0, sizeof reader->said);
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -23302,41 +22302,47 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+static void tcall_reader_echo_(tcall_reader *reader)
 {
     size_t at = reader->start;
     reader->echo = 0;
     reader->echoes = false;
-    if (reader->whole ||
-        (reader->open ? tcall_reader_next_(reader, reader->element)
-                      : reader->unmerged) != reader->chat->block->low ||
-        (reader->open && reader->element != reader->unmerged))
+    if (reader->doc.whole ||
+        (reader->element.open
+             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
+             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
+        (reader->element.open &&
+         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
         return;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
-            (reader->index && known->index != reader->index))
+            (reader->element.index && known->index != reader->element.index))
             continue;
-        reader->echoed = at;
+        reader->place[TCALL_AT_ECHOED_] = at;
         reader->echoes = true;
     }
 }
 
 /* They are others, or of another call: what came of them is kept. */
-TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
     tcall_str text;
     reader->echoes = false;
     if (!reader->echo)
         return;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     reader->echo);
         return;
     }
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                         TCALL_PART_TEXT_, text);
 }
 
 /* Is the next piece of them as it was? */
@@ -23345,8 +22351,9 @@ static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
     tcall_str text;
     if (!reader->echoes)
         return false;
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
         memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
         reader->echo += piece.len;
@@ -23360,7 +22367,7 @@ static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->unmerged < block->low)
+    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
         tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
@@ -23387,12 +22394,12 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->other)
+    if (reader->doc.other)
         return 0;
     reader->answer.has_text = true;
-    if (reader->text && reader->text_ends && !reader->parted)
+    if (reader->text && reader->said.text_ends && !reader->said.parted)
         reader->text(reader->user, tcall_slice_("\n\n", 2));
-    reader->parted = reader->text_ends;
+    reader->said.parted = reader->said.text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -23404,7 +22411,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     }
     if (room)
         tcall_reader_begin_text_(reader);
-    if (reader->has_text)
+    if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
     if (room >= piece.len)
@@ -23418,7 +22425,8 @@ static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
     if (piece.len)
-        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, piece);
 }
 
 /* The text of the element at *at, which may move, is text of the model. */
@@ -23431,7 +22439,8 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     text.len = tcall_reader_hear_(reader, text, text.len);
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -23439,14 +22448,20 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    switch (field) {
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
-    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
-    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
-    default: return TCALL_ITEM_CALL;
-    }
+    if (field == TCALL_FIELD_TEXT)
+        return TCALL_ITEM_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
+               ? TCALL_ITEM_REASONING
+               : TCALL_ITEM_CALL;
+}
+
+/* The part of an element that the field is of. */
+static int tcall_field_part_(int field)
+{
+    return field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                         : TCALL_PART_TEXT_;
 }
 
 /* Opens the current element as soon as there is something to keep of it. Some
@@ -23454,16 +22469,17 @@ static uint8_t tcall_field_kind_(int field)
 static bool tcall_reader_open_(tcall_reader *reader, int field)
 {
     uint8_t kind = tcall_field_kind_(field);
-    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
-        reader->open =
-            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
-    if (reader->open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (!reader->element.open && reader->answer.error != TCALL_E_MEMORY)
+        reader->element.open = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_ELEMENT_], TCALL_ITEM_CALL);
+    if (reader->element.open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
             head->flags |= TCALL_FLAG_RAW_;
     }
-    return reader->open;
+    return reader->element.open;
 }
 
 /* Keeps a piece of arguments, or of text that belongs to an element. */
@@ -23476,28 +22492,32 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->element);
+        tcall_reader_say_(reader, &reader->place[TCALL_AT_ELEMENT_]);
         tcall_reader_text_(reader, piece);
-    } else if (tcall_reader_head_(reader, reader->element)->error ||
+    } else if (tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])
+                   ->error ||
                !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     piece.len);
     } else {
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
-        reader->growing = tcall_reader_next_(reader, reader->element) ==
-                          reader->chat->block->low;
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, piece);
+        reader->growing =
+            tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]) ==
+            reader->chat->block->low;
     }
 }
 
 /* Adds a piece to arguments or text that grow at the end of the block. Returns
  * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 {
     tcall_block *block = reader->chat->block;
     tcall_item_head_ *head;
     if (!reader->growing ||
         tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     tcall_head_set_len_(head, TCALL_PART_TEXT_,
                         tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
     tcall_copy_(block->base + block->low, piece);
@@ -23506,9 +22526,9 @@ TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
-                                      tcall_str piece)
+static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
 {
+    const int part = tcall_field_part_(field);
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
@@ -23522,28 +22542,32 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->element, part, piece);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
 }
 
 /* ---- merging elements ---- */
 
 /* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
+static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    switch (reader->event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    if (event == TCALL_MEANS_TEXT) {
+        head->kind = TCALL_ITEM_TEXT;
+    } else if (event == TCALL_MEANS_ARGUMENTS ||
+               event == TCALL_MEANS_ALL_ARGUMENTS) {
+        head->kind = TCALL_ITEM_CALL;
+    } else {
+        head->kind = TCALL_ITEM_VOID_;
+        head->index = 0;
     }
+    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+        head->flags |= TCALL_FLAG_WHOLE_;
 }
 
 /* Reports a piece of a call. */
 static void tcall_reader_show_(const tcall_reader *reader)
 {
-    size_t at = reader->unmerged - reader->chat->start;
+    size_t at = reader->place[TCALL_AT_PENDING_] - reader->chat->start;
     tcall_item item;
     if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
         item.kind == TCALL_ITEM_CALL)
@@ -23553,95 +22577,77 @@ static void tcall_reader_show_(const tcall_reader *reader)
 /* The item that the first unmerged element is of: itself if it is new. */
 static size_t tcall_reader_owner_(const tcall_reader *reader)
 {
-    return !reader->whole &&
-                   tcall_reader_head_(reader, reader->unmerged)->kind !=
-                       TCALL_ITEM_VOID_
+    return !reader->doc.whole &&
+                   tcall_reader_pending_(reader)->kind != TCALL_ITEM_VOID_
                ? tcall_reader_find_(reader)
-               : reader->unmerged;
+               : reader->place[TCALL_AT_PENDING_];
 }
 
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    at = tcall_reader_owner_(reader);
-    if (reader->echoes && at != reader->echoed) {
+    size_t at = tcall_reader_owner_(reader);
+    bool stays;
+    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
         tcall_reader_echo_ends_(reader); /* which may move both */
         at = tcall_reader_owner_(reader);
-        head = tcall_reader_head_(reader, reader->unmerged);
     }
-    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
+    stays = at == reader->place[TCALL_AT_PENDING_];
+    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
-    if (at == reader->unmerged)
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Is it text of an item that does not count? */
-static bool tcall_reader_is_void_text_(const tcall_reader *reader,
-                                       const tcall_item_head_ *head)
-{
-    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
-    size_t at = reader->start;
-    for (; index && at < reader->unmerged;
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
-            return true;
-    }
-    return false;
+    if (!stays)
+        tcall_reader_merge_(reader, at);
+    return stays;
 }
 
 /* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
+ * around it. One that is void but has a number is kept as well: what comes with
+ * that number later is of it. */
 static void tcall_reader_settle_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    bool stays;
+    size_t *pending = &reader->place[TCALL_AT_PENDING_];
+    tcall_item_head_ *head = tcall_reader_pending_(reader);
+    bool stays = false;
     if (!head->index)
-        head->index = reader->index;
+        head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
-    if (stays && head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reasoning_sign_text_(reader, &reader->unmerged);
-        stays = false;
+        tcall_reader_settle_delta_(head, reader->doc.event);
+    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+        tcall_reader_owner_(reader) == *pending) {
+        tcall_reader_say_(reader, pending);
+        tcall_reasoning_sign_text_(reader, pending);
+    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
+        stays = tcall_reader_settle_item_(reader);
     }
-    if (stays && tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-    } else {
-        tcall_reader_remove_(reader, reader->unmerged);
-    }
+    if (stays)
+        *pending = tcall_reader_next_(reader, *pending);
+    else
+        tcall_reader_remove_(reader, *pending);
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
 {
-    while (reader->unmerged < reader->chat->block->low)
+    while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
         tcall_reader_settle_(reader);
 }
 
 /* All elements of a choice, or of a document, are complete. Why another choice
  * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->other) {
-        reader->cut = reader->cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->stop_before)
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-    } else if (reader->stopped) {
-        reader->finished = true;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
     }
-    reader->stopped = reader->other = false;
-    reader->in_choice = reader->choice_known = false;
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
 }
 
 /* ---- pieces of a stream, and whole answers ---- */
@@ -23650,25 +22656,626 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
  */
 static void tcall_reader_piece_(tcall_reader *reader)
 {
-    if (reader->whole)
-        reader->chat->block->low = reader->unmerged;
-    reader->whole = false;
-    reader->piece = true;
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
 }
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->in_whole = true;
-        reader->whole = !reader->piece;
-    } else if (!reader->in_whole &&
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
         tcall_reader_piece_(reader);
     }
 }
+
+/* ==========================================================================
+ * >>text_calls
+ *
+ * The text is walked over once. Where a call may begin, the forms of the family
+ * are tried, one after the other. What each family writes are facts from the
+ * parsers of llama.cpp: common/chat-parser.cpp and common/parsers/.
+ */
+
+/* How often a text may look like a call and be none: each time may cost a look
+ * at all that follows. */
+enum { TCALL_SPOKEN_TRIES_ = 32 };
+
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
+typedef struct tcall_spoken_reader_ {
+    tcall_reader *reader;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
+    const char *start, *at, *end; /* the text; what is tried begins at at */
+    int error;                    /* there is no room */
+    bool cut;                     /* the text ended within a call */
+    int tries;
+    size_t last; /* the call that was added last */
+} tcall_spoken_reader_;
+
+/* ---- texts of forms ---- */
+
+/* Returns where something like the pattern begins, or the end. */
+static const char *tcall_spoken_find_(const char *at, const char *end,
+                                      const char *pattern)
+{
+    while (at < end && !tcall_marker_end_(at, end, pattern))
+        at++;
+    return at;
+}
+
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
+static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+{
+    bool optional = *pattern == '?';
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    text->at = to ? to : text->at;
+    return to || optional;
+}
+
+/* Skips what is in set. */
+static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+{
+    while (text->at < text->end && *text->at && strchr(set, *text->at))
+        text->at++;
+}
+
+/* Returns the end of what goes on up to one of stops outside of brackets and
+ * quotes, or to the bracket that closes what opens at at, or NULL. */
+static const char *tcall_spoken_value_end_(const char *at, const char *end,
+                                           const char *stops)
+{
+    int depth = 0;
+    char quote = 0;
+    for (; at < end; at++) {
+        if (*at == '\\')
+            at++;
+        else if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (!depth && *at && strchr(stops, *at))
+            return at;
+        else if (*at == '{' || *at == '[' || *at == '(')
+            depth++;
+        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
+                 !*stops)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* Adds a call to the end of the chat, which makes an id up, if there is a tool
+ * of this name. Returns whether there is one. */
+static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    tcall_reader *reader = text->reader;
+    if (item->name.len && reader->knows &&
+        !reader->knows(reader->user, item->name))
+        return false;
+    item->kind = TCALL_ITEM_CALL;
+    text->last = reader->chat->block->low;
+    if (text->error == TCALL_OK)
+        text->error = tcall_chat_add(reader->chat, item);
+    reader->answer.calls += text->error == TCALL_OK;
+    return true;
+}
+
+/* Finds the name and the arguments of a call that is one object, or in one of
+ * its members, "function". Returns false if it has two of either: which is
+ * meant? */
+static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
+                                tcall_json *args)
+{
+    static const char *const names[] = {"name",      "function",  "tool",
+                                        "tool_name", "arguments", "parameters",
+                                        "args"};
+    tcall_json inner, v;
+    bool clear = true;
+    for (; object.at; object = inner) {
+        inner = tcall_json_of_(NULL, NULL);
+        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
+            tcall_json *part;
+            size_t i = 0;
+            while (i < TCALL_ARRAY_LEN(names) &&
+                   !tcall_text_is_(v.key, names[i]))
+                i++;
+            part = i < 4 ? name : args;
+            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
+                part = &inner;
+            if (i == TCALL_ARRAY_LEN(names))
+                continue;
+            clear = clear && !part->at;
+            *part = part->at ? *part : v;
+        }
+    }
+    return clear;
+}
+
+/* Reads a call that is written as one object; of one that is broken, its name,
+ * if that is whole. What it is read to is needed only until the call is added.
+ */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
+                                                 tcall_item *item)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    tcall_str kept;
+    uint32_t fixes;
+    int error;
+    memset(&desc, 0, sizeof desc);
+    desc.object = true;
+    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
+                                   &fixes);
+    machine.text[machine.len] = '\0';
+    if (error == TCALL_E_MEMORY ||
+        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        text->error = TCALL_E_MEMORY;
+        return;
+    }
+    if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
+        !error)
+        error = TCALL_E_DUPLICATE;
+    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+        item->name = tcall_json_str(name);
+    item->error = item->error ? item->error : error;
+    if (!error)
+        item->text = tcall_json_type(args) == TCALL_STRING
+                         ? tcall_json_str(args)
+                     : args.at ? tcall_text_verbatim_(args.at)
+                               : tcall_slice_(NULL, 0);
+    tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+}
+
+/* Writes a value: Python's as it stands, other text as a string, without the
+ * line breaks at both ends. */
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
+{
+    const char *from = text->at;
+    if (text->kind == 'p') {
+        tcall_write_bytes(out, from, (size_t)(to - from));
+        return;
+    }
+    from += from < to && *from == '\n';
+    to -= from < to && to[-1] == '\n';
+    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+}
+
+/* Writes arguments that are no object as one, as far as the text has them.
+ * Returns false where they are not of this form. */
+static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+{
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
+    tcall_write_open(out, '{');
+    for (;;) {
+        tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
+        if (text->at == end ||
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
+            break;
+        to = python ? tcall_name_end_(text->at, end)
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
+        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(out, ":");
+        text->at = to;
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
+            return false;
+        to = python ? tcall_spoken_value_end_(text->at, end, ",)")
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
+        if (!to || to == end) {
+            text->at = end;
+            break;
+        }
+        tcall_spoken_value_(text, out, to);
+        text->at = to;
+        if (!python)
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
+    }
+    text->cut = text->at == end;
+    text->at += python && !text->cut;
+    tcall_write_close(out, '}');
+    return true;
+}
+
+/* Reads such arguments. Returns false where they are not of this form. */
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+                                                  tcall_item *item)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    if (!tcall_spoken_members_(text, &out))
+        return false;
+    if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
+        text->error = TCALL_E_MEMORY;
+    item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
+    tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+    return true;
+}
+
+/* Takes the object that begins here as the text of a call, or what is there in
+ * place of one. What does not end is cut where the call ends. Returns false
+ * where no call would end so. */
+static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    const char *from = text->at, *end = text->end, *to = NULL;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
+    bool object = from < end && *from == '{', optional = *pattern == '?';
+    if (object)
+        to = tcall_spoken_value_end_(from, end, "");
+    else if (from < end && (optional || !*pattern))
+        return false;
+    if (!to) {
+        pattern += optional;
+        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
+        text->cut = to == end;
+        if (object || text->cut)
+            item->error = TCALL_E_CUT;
+        else if (to > from)
+            item->error = TCALL_E_BAD_VALUE;
+    }
+    text->at = to;
+    item->text = tcall_slice_(from, (size_t)(to - from));
+    return true;
+}
+
+/* Reads a call. Returns false where it is none. An object with escaped quotes
+ * is part of another text. */
+static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
+{
+    const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    if (text->kind == 'o') {
+        if (!tcall_marker_end_(text->at, text->end, "{") ||
+            tcall_marker_end_(text->at, text->end, "{ \\"))
+            return false;
+        tcall_spoken_take_(text, &item);
+        tcall_spoken_object_(text, &item);
+        return true;
+    }
+    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
+    text->at = to;
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
+        return false;
+    if (text->kind != 'n')
+        return tcall_spoken_written_(text, &item);
+    tcall_spoken_skip_(text, " ");
+    if (!tcall_spoken_take_(text, &item))
+        return false;
+    tcall_spoken_add_(text, &item);
+    return true;
+}
+
+/* Whether the line goes on as a sentence does: then it speaks of a call. */
+static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+{
+    const char *at = text->at;
+    while (at < text->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at < text->end && text->at[-1] != '\n' && *at &&
+           ((*at >= 'a' && *at <= 'z') || strchr(".,:!?)\"'`*\\}", *at));
+}
+
+/* Reads the calls of one marker. Returns false where they are none. */
+static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+{
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
+        tcall_spoken_skip_set_(text, " \t\r\n[");
+    do {
+        if (!tcall_spoken_call_(text))
+            return false;
+        if (many && !text->cut)
+            tcall_spoken_skip_set_(text, " \t\r\n],;}");
+    } while (many && !text->cut &&
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    if (text->cut)
+        return true;
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+        return !tcall_spoken_goes_on_(text);
+    text->cut = text->at == text->end;
+    if (text->cut)
+        tcall_head_at_(text->reader->chat, text->last)->error =
+            (int8_t)TCALL_E_CUT;
+    return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
+}
+
+/* Tries a form at this place. What is no call leaves nothing. */
+static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+{
+    tcall_reader *reader = text->reader;
+    tcall_chat *chat = reader->chat;
+    tcall_spoken_reader_ before = *text;
+    size_t low = chat->block->low;
+    uint32_t made = chat->made;
+    int calls = reader->answer.calls;
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
+    text->at = at;
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
+    if ((first && at != text->start) ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
+        return false;
+    before.tries = ++text->tries;
+    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
+        return true;
+    before.error = text->error;
+    *text = before;
+    chat->block->low = low;
+    chat->made = made;
+    reader->answer.calls = calls;
+    return false;
+}
+
+/* ---- what only quotes a call ---- */
+
+/* Where in a text a place is. */
+typedef struct tcall_spoken_place_ {
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_place_;
+
+/* Whether a quote opens just before this. */
+static bool tcall_spoken_in_quotes_(const char *start, const char *at)
+{
+    if (at == start)
+        return false;
+    return strchr("\"'`", at[-1]) ||
+           (at - start >= 3 && memcmp(at - 3, "\xE2\x80", 2) == 0 &&
+            (at[-1] == '\x9C' || at[-1] == '\x98'));
+}
+
+/* Goes on over the byte at a place. */
+static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
+                               const char *at, const char *end)
+{
+    bool begins = at == start || at[-1] == '\n';
+    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    if (*at == '\n')
+        place->code = place->quoted = false;
+    else if (mark && tcall_marker_end_(at, end, "```"))
+        place->fence = !place->fence;
+    else if (mark)
+        place->code = !place->code;
+    else if (begins && *at == '>')
+        place->quoted = true;
+    if (!place->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(start, at)) {
+        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
+        place->in_json = true;
+    }
+    if (place->in_json) {
+        tcall_syntax_feed_(&place->json, at, 1);
+        place->in_json =
+            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    }
+}
+
+/* Whether a call can begin at a place. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
+                                    const char *start, const char *at)
+{
+    if (place->fence || place->code || place->quoted ||
+        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
+         place->json.state <= TCALL_AT_HALF_))
+        return false;
+    return at == start ||
+           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+}
+
+/* Makes calls of those that the text holds, and ends the text where they begin.
+ * cut: nobody knows what followed the last one. */
+TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
+                                              tcall_reader *reader, bool cut)
+{
+    tcall_chat *chat = reader->chat;
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
+    tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
+    const char *first = NULL, *at;
+    tcall_spoken_place_ place;
+    tcall_spoken_reader_ text;
+    memset(&place, 0, sizeof place);
+    memset(&text, 0, sizeof text);
+    text.reader = reader;
+    text.end = all.ptr + all.len;
+    text.start = tcall_marker_end_(all.ptr, text.end, " ");
+    for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
+        bool found = false;
+        if (text.tries < TCALL_SPOKEN_TRIES_ &&
+            tcall_spoken_may_begin_(&place, text.start, at))
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
+                found = tcall_spoken_try_(&text, at);
+            }
+        if (found) {
+            first = first ? first : at;
+            at = text.at;
+            place.in_json = false;
+        } else {
+            tcall_spoken_pass_(&place, text.start, at, text.end);
+            at++;
+        }
+    }
+    if (text.error == TCALL_OK && first) {
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - all.ptr);
+        if (cut)
+            tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - all.len + spoken);
+    }
+    return reader->answer.error = text.error;
+}
+
+/* ---- families ---- */
+
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
+#define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
+#define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
+
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
+
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
+
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+
+#define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
+    TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
+                        ":*<|tool_call_argument_begin|>",       \
+                        "?<|tool_call_end|>")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+
+/* Its bars are wide, and what looks like _ are blocks. */
+#define TCALL_SPOKEN_WIDE_(first, second) \
+    "<\xEF\xBD\x9Ctool"                   \
+    "\xE2\x96\x81" first second "\xEF\xBD\x9C>"
+#define TCALL_SPOKEN_DEEPSEEK_ROW_(begin, name_end, end)              \
+    TCALL_SPOKEN_NAMED_(TCALL_SPOKEN_WIDE_("calls", "\xE2\x96\x81"    \
+                                                    "begin") " ",     \
+                        TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81"     \
+                                                   "begin") begin,    \
+                        name_end,                                     \
+                        end TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81" \
+                                                       "end"))
+#define TCALL_SPOKEN_DEEPSEEK_                                           \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+
+/* V3.2 */
+#define TCALL_SPOKEN_DSML_ \
+    "\xEF\xBD\x9C"         \
+    "DSML"                 \
+    "\xEF\xBD\x9C"
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
+
+#define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
+    TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
+
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
+                                               tcall_spoken_read_};
+
+TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
+TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
+TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>answer: members and framing
@@ -23688,7 +23295,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
            tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
@@ -23701,26 +23308,25 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
     tcall_reasoning_end_text_(reader);
-    if (reader->open) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->index = reader->index;
-        head->flags |= reader->flags;
-        if (reader->fault)
-            head->error = reader->fault;
+    if (reader->element.open) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->index = reader->element.index;
+        head->flags |= reader->element.flags;
+        if (reader->element.fault)
+            head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->type == TCALL_MEANS_REASONING &&
+        if (reader->element.type == TCALL_MEANS_REASONING &&
             tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->type == TCALL_MEANS_OTHER)
+    if (reader->element.type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = reader->ignored = false;
-    reader->fault = TCALL_OK;
+    memset(&reader->element, 0, sizeof reader->element);
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -23740,86 +23346,80 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->other)
+    if (reader->doc.other)
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->cut = true;
+        reader->said.cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
     } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
         reader->answer.pending = true;
     } else if (reader->word[0]) {
-        reader->stopped = true;
+        reader->doc.stopped = true;
         reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
 
-/* A type of an element or name of an event. */
-static void tcall_reader_type_word_(tcall_reader *reader, int field)
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
-    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
-                                                TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE) {
-        reader->type = means;
-        reader->ignored =
-            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
-        if (means == TCALL_MEANS_UNHANDLED)
-            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-        /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && !reader->whole)
-            tcall_reader_open_(reader, 0);
-        return;
-    }
-    reader->event = means;
+    reader->element.type = means;
+    reader->element.ignored =
+        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
+        tcall_reader_open_(reader, TCALL_FIELD_NONE);
+}
+
+/* The name of an event. */
+static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
+{
+    reader->doc.event = means;
     if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = true;
+        reader->said.complete = true;
     if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->stopped = true;
+        reader->doc.stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field, long number)
 {
-    const long number = tcall_digits_(reader->word);
-    switch (field) {
-    case TCALL_FIELD_INDEX:
-        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
-        break;
-    case TCALL_FIELD_CHOICE_INDEX:
-        reader->choice_known = true;
-        reader->other = number != 0;
-        break;
-    case TCALL_FIELD_INPUT_TOKENS:
-        if (number >= 0)
-            reader->answer.input_tokens = number;
-        break;
-    default:
-        if (number >= 0)
-            reader->answer.output_tokens = number;
-    }
+    if (field == TCALL_FIELD_INDEX)
+        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.other = number != 0;
+    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
+        reader->answer.input_tokens = number;
+    else if (number >= 0)
+        reader->answer.output_tokens = number;
+    if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.choice_known = true;
 }
 
 /* A short value is complete. */
 static void tcall_reader_word_(tcall_reader *reader, int field)
 {
-    switch (field) {
-    case TCALL_FIELD_TYPE:
-    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
-    case TCALL_FIELD_STOP:
-    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
-    case TCALL_FIELD_RETRY_DELAY:
+    const tcall_words *types = reader->provider->types;
+    const uint8_t means =
+        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(reader, means);
+    else if (field == TCALL_FIELD_EVENT)
+        tcall_reader_event_word_(reader, means);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(reader, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-        break;
-    case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE:
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
-        break;
-    default: tcall_reader_number_(reader, field);
-    }
+    else
+        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23835,37 +23435,39 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
         return true;
-    return field != TCALL_FIELD_TEXT && reader->open &&
-           tcall_reader_len_(reader, reader->element, reader->part);
+    return field != TCALL_FIELD_TEXT && reader->element.open &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             tcall_field_part_(field));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     const uint8_t kind = tcall_field_kind_(field);
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+        reader->element.fault =
+            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
         (field == TCALL_FIELD_DELTA &&
-         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
         reader->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(reader, field);
     return true;
@@ -23876,63 +23478,58 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
  * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole &&
-        (reader->sse || (reader->in_choice && !reader->choice_known)))
+    if (reader->doc.whole &&
+        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
         return false;
-    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
 
-/* The part of an element that the field is of, or -1. Text that certainly
- * counts is none, but goes to the answer at once. */
-static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
+/* Is the field a part of an element? Text that certainly counts is none, but
+ * goes to the answer at once. */
+static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
 {
-    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
-        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
-        return -1;
-    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
-                                                  : TCALL_PART_TEXT_);
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
 }
 
 /* A value begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    reader->told = true;
+    reader->doc.told = true;
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
-    reader->part = tcall_reader_part_of_(reader, field);
-    if (reader->part >= 0)
+    reader->part = tcall_reader_is_part_(reader, field);
+    if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
-    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
-        reader->in_choice = true;
-        reader->cut_before = reader->cut;
-        reader->stop_before = (uint8_t)answer->stop;
-        break;
+        reader->doc.cut_before = reader->said.cut;
+        reader->doc.stop_before = (uint8_t)answer->stop;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
-        if (c == 't' || c == '{')
-            reader->ignored = true;
         if (c == 't')
-            reader->type = TCALL_MEANS_REASONING;
-        break;
+            reader->element.type = TCALL_MEANS_REASONING;
+        reader->element.ignored |= c == 't' || c == '{';
+        return true;
     case TCALL_FIELD_UNREAD:
-        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        break;
+        return true;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: break;
+    default: return true;
     }
-    return true;
 }
 
 /* A piece of a word, or of a name. */
@@ -23949,8 +23546,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
-    } else if (reader->part >= 0) {
-        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (reader->part) {
+        tcall_reader_part_(reader, field, bytes);
     } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
@@ -23972,19 +23569,19 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
+        reader->doc.in_whole = false;
     if (reader->echoes &&
-        reader->echo <
-            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        reader->echo < tcall_reader_len_(reader,
+                                         reader->place[TCALL_AT_ECHOED_],
+                                         TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element &&
-              tcall_reader_part_of_(reader, field) >= 0)) {
+             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && !reader->sse &&
+        if (reader->doc.whole && !reader->sse &&
             reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
@@ -23999,8 +23596,8 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+        reader->keeping_raw = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
     if (reader->keeping_raw)
         tcall_reasoning_raw_piece_(reader, piece);
 }
@@ -24236,12 +23833,15 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
+    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
-    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->start = chat->block->low;
+    for (i = 0; i < TCALL_PLACES_; i++)
+        reader->place[i] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
@@ -24253,10 +23853,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
-    reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->in_whole = reader->told = false;
-    reader->repeats =
-        reader->unmerged > reader->start || reader->answer.text_cut;
+    memset(&reader->doc, 0, sizeof reader->doc);
+    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
+                          reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
@@ -24269,15 +23868,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
-    if (reader->event == TCALL_MEANS_RESTART)
+    if (reader->doc.event == TCALL_MEANS_RESTART)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
-    reader->index = 0;
-    reader->known = reader->known || reader->told;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
-    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = false; /* it goes on */
+    reader->element.index = 0;
+    reader->known = reader->known || reader->doc.told;
+    if (reader->doc.whole && !reader->begins)
+        reader->said.complete = true;
+    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
+        reader->said.complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -24305,7 +23904,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_fail_(reader, s->error);
     } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-        if (reader->told)
+        if (reader->doc.told)
             reader->silent = (uint32_t)(end - bytes);
     } else {
         tcall_reader_begin_line_(reader);
@@ -24354,7 +23953,7 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
     if (c == '{') {
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && reader->sse) {
-        reader->complete = true;
+        reader->said.complete = true;
         reader->state = TCALL_FRAME_OVER_;
     } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
@@ -24468,14 +24067,15 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
     if (!tcall_reader_need_(reader, bytes.len))
         return false;
-    tcall_reader_append_(reader, reader->element, part, bytes);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
     return true;
 }
 
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
     tcall_str made;
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
@@ -24483,33 +24083,36 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         reader->answer.unread = true;
         return false;
     }
-    made = tcall_chat_new_id_(reader->chat, reader->element,
+    made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
         head->flags |= TCALL_FLAG_MADE_ID_;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
-        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
-                             tcall_str_of("{}"));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
     if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
         head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
-    reader->unmerged = reader->element;
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
 }
 
-/* Completes the item at reader->element. Returns false if it is removed. */
+/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    const tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
@@ -24523,30 +24126,32 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                              tcall_str_of(reader->provider->name));
 }
 
-/* Completes all items of a whole answer; reader->unmerged is the last call
- * then. */
+/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
+ * the last call then. */
 TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
-    reader->element = reader->start;
-    while (reader->element < reader->chat->block->low) {
+    reader->place[TCALL_AT_ELEMENT_] = reader->start;
+    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
         const bool stays = tcall_reader_finish_item_(reader);
         if (reader->answer.error)
             return;
         if (stays)
-            reader->element = tcall_reader_next_(reader, reader->element);
+            reader->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
         else
-            tcall_reader_remove_(reader, reader->element);
+            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
     }
-    if (reader->cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+    if (reader->said.cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_pending_(reader);
         if (last->error != TCALL_E_MEMORY)
             last->error = (int8_t)TCALL_E_CUT;
     }
-    if (reader->answer.text_cut && reader->has_text) {
+    if (reader->answer.text_cut && reader->said.has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             tcall_utf8_whole_(text));
+            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
+            TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
     }
 }
 
@@ -24554,8 +24159,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 static int tcall_reader_lacks_(const tcall_reader *reader)
 {
     const bool alone = !reader->sse && !reader->several &&
-                       reader->event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->complete)
+                       reader->doc.event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->said.complete)
         return TCALL_E_PROVIDER;
     if (!reader->any_document && reader->sse)
         return TCALL_E_PROTOCOL;
@@ -24570,9 +24175,9 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->finished && !reader->begins)
-        reader->complete = true;
-    if (!answer->error && (!reader->complete || reader->in_document))
+    if (reader->said.finished && !reader->begins)
+        reader->said.complete = true;
+    if (!answer->error && (!reader->said.complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
     if (reader->in_page && reader->any_document &&
         answer->error != TCALL_E_NO_ANSWER)
@@ -24603,7 +24208,7 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text) {
+    if (!answer->error && !answer->calls && !reader->said.has_text) {
         tcall_answer_check_empty_(answer);
         if (reader->missing && !answer->error) /* it was not empty */
             answer->error = TCALL_E_MEMORY;
@@ -24613,9 +24218,9 @@ int tcall_reader_end(tcall_reader *reader)
     if (tcall_reasoning_is_free_(reader))
         answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
-    cut = reader->cut || answer->text_cut;
+    cut = reader->said.cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->has_text)
+        reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
@@ -24738,8 +24343,8 @@ static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
 }
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
-                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
@@ -24862,10 +24467,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
-                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-                NULL, TCALL_STRICT_ANTHROPIC,
+                "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
                     TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
                     TCALL_QUIRK_NO_PARALLEL,
@@ -24937,7 +24542,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
-                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
                     TCALL_QUIRK_FREE_REASONING,
@@ -25068,10 +24673,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
-                "https://api.openai.com", "/v1/responses", NULL,
-                "Authorization", "Bearer ", NULL, NULL,
-                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
-                TCALL_QUIRK_ORDERED, 0)
+                "https://api.openai.com", "/v1/responses", "", "Authorization",
+                "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
+                TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -25192,14 +24796,12 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_stream_path_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
-                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
-                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+                "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
+                TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
                 TCALL_TURNS_RESULTS_ALONE)
 
@@ -25325,10 +24927,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
                 "https://generativelanguage.googleapis.com",
-                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                NULL, TCALL_STRICT_NONE,
+                "", TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
@@ -25343,9 +24945,9 @@ TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
 
 /* The members of a piece that are put together: of the first ones all texts,
  * joined; of others that of the last piece, where a signature is. */
-static const char *const tcall_detail_members_[] = {
-    "text", "summary", "signature", "id", "format"};
-enum { TCALL_DETAIL_JOINED_ = 2 };
+static const char tcall_detail_members_[] =
+    "text\0summary\0signature\0id\0format";
+enum { TCALL_DETAIL_JOINED_ = 2, TCALL_DETAIL_ROWS_ = 5 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -25381,27 +24983,40 @@ static const char *tcall_detail_end_(const char *first, const char *end)
  * the next detail has it. Texts are joined as they are, escapes and all: each
  * begins and ends at whole characters. */
 static void tcall_write_joined_(tcall_writer *out, const char *first,
-                                const char *next, const char *end, size_t row)
+                                const char *next, const char *end, unsigned row)
 {
-    const char *text = NULL;
+    const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
+    const bool joined = row < TCALL_DETAIL_JOINED_;
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
-        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (!text)
-            tcall_write_key(out, tcall_detail_members_[row]);
-        if (!text && row < TCALL_DETAIL_JOINED_)
+        if (joined && !text) {
+            tcall_write_key(out, key);
             tcall_write_char_(out, '"');
+        }
         text = more;
-        if (row < TCALL_DETAIL_JOINED_)
+        if (joined)
             tcall_write_bytes(out, tcall_text_inner_(text).ptr,
                               tcall_text_inner_(text).len);
     }
-    if (text && row < TCALL_DETAIL_JOINED_)
+    if (text && joined)
         tcall_write_char_(out, '"');
-    else if (text)
-        tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (!text || joined)
+        return;
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+}
+
+/* Is the key, quotes included, one of those that are put together? */
+static bool tcall_is_joined_(const char *key)
+{
+    unsigned row = 0;
+    while (row < TCALL_DETAIL_ROWS_ &&
+           !tcall_text_is_(key, tcall_nth_(tcall_detail_members_, row)))
+        row++;
+    return row < TCALL_DETAIL_ROWS_;
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
@@ -25410,17 +25025,14 @@ static void tcall_write_detail_(tcall_writer *out, const char *first,
                                 const char *next, const char *end)
 {
     const char *key = tcall_text_next_(first + 1), *after;
-    size_t row;
+    unsigned row;
     tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
         after = tcall_text_skip_(tcall_text_value_(key));
-        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
-            if (tcall_text_is_(key, tcall_detail_members_[row]))
-                break;
-        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+        if (!tcall_is_joined_(key))
             tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+    for (row = 0; row < TCALL_DETAIL_ROWS_; row++)
         tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
@@ -25451,9 +25063,9 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
-                    header, prefix, NULL, NULL, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+                    header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -25508,19 +25120,19 @@ static const char *const tcall_agent_own_members_[] = {
 
 static const char *tcall_agent_extra_problem_(const char *extra)
 {
-    const char *object = extra ? tcall_text_space_(extra) : NULL;
+    const char *object = extra ? tcall_text_space_(extra) : "{}";
+    const char *end = object + strlen(object), *where;
     size_t i;
-    if (!extra)
-        return NULL;
-    if (tcall_json_check(tcall_str_of(extra)) == TCALL_OK && *object == '{' &&
-        tcall_json_twice_(object))
-        return "extra holds a member twice: leave one out";
-    if (!tcall_is_object_text_(tcall_str_of(extra)))
+    if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    return NULL;
+    switch (tcall_json_odd_(object, end, &where)) {
+    case TCALL_OK: return NULL;
+    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
+    default: return "extra holds a number that servers cannot hold";
+    }
 }
 
 /* Names of headers are the same in capitals. */
@@ -25928,51 +25540,38 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
-/* Writes what the text is read as to the end of the free part of the block.
- * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
-                               const struct tcall_lenience_ *lenient)
-{
-    tcall_str mended = tcall_slice_(NULL, 0);
-    size_t room = tcall_block_free_(block);
-    char *end = tcall_block_gap_(block) + room;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    uint32_t fixes;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
-        return mended;
-    /* Where it lies now must stay free when it is longer than the text was. */
-    if (machine.len > text.len && room < 2 * machine.len - text.len)
-        return mended;
-    mended.ptr = end - machine.len;
-    mended.len = machine.len;
-    memmove(end - machine.len, machine.text, machine.len);
-    return mended;
-}
-
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
-    size_t at = chat->start + from;
+    size_t at = chat->start + from, room = tcall_block_free_(block);
     for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
+        tcall_machine machine;
+        tcall_machine_desc desc;
+        uint32_t fixes;
         if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
             head->flags & TCALL_FLAG_OBJECT_)
             continue;
-        mended = tcall_mended_(block, text, lenient);
-        if (!mended.len)
+        memset(&desc, 0, sizeof desc);
+        desc.object = desc.for_c = true;
+        /* where a longer one lies now must stay free when it is moved */
+        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
+                0 ||
+            (machine.len > text.len && room < 2 * machine.len - text.len))
             continue;
-        tcall_chat_shift_(chat, end, end - text.len + mended.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
-        tcall_copy_(block->base + end - text.len, mended);
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
+                            machine.len);
+        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
+        tcall_chat_shift_(chat, end, end - text.len + machine.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        tcall_copy_(block->base + end - text.len, read);
         head->flags |= TCALL_FLAG_OBJECT_;
+        room = tcall_block_free_(block);
     }
 }
 

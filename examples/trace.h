@@ -22,7 +22,7 @@
  * use, and the most that ever was. examples/trace.c makes a page of it all.
  *
  * What a header has as its secret, in this exchange or one before, is written
- * as *** wherever it stands, in whatever pieces it comes: see >>mask in
+ * as *** wherever it stands, in whatever pieces it comes: see >>invoke in
  * toolcall.h for how it may be written, and what is not found. Characters that
  * a terminal would obey are written as escapes of JSON. The rest of a
  * conversation is there as it is, so the file should be its owner's alone
@@ -466,13 +466,13 @@ static void trace_checks(trace *t, tcall_writer *w, const tcall_call *call)
     } else {
         tcall_write_text(&said, call->repaired ? "valid, repaired" : "valid");
         for (i = 0; i < TCALL_FIX_COUNT; i++) {
-            tcall_write_text(&said, call->fixes >> i & 1 ? ", fixed " : "");
+            tcall_write_text(&said, call->asked.fixes >> i & 1 ? ", fixed " : "");
             tcall_write_text(&said,
-                             call->fixes >> i & 1 ? tcall_fix_name(i) : "");
+                             call->asked.fixes >> i & 1 ? tcall_fix_name(i) : "");
         }
-        if (call->coercions) {
+        if (call->asked.coercions) {
             tcall_write_text(&said, ", values converted: ");
-            tcall_write_int(&said, call->coercions);
+            tcall_write_int(&said, call->asked.coercions);
         }
     }
     tcall_writer_flush(&said);

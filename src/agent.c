@@ -3,7 +3,7 @@
 #include "hooks.c"
 #include "pick.c"
 #include "answer_feed.c"
-#include "mask.c"
+#include "records.c"
 
 /* ==========================================================================
  * >>agent
@@ -39,19 +39,19 @@ static const char *const tcall_agent_own_members_[] = {
 
 static const char *tcall_agent_extra_problem_(const char *extra)
 {
-    const char *object = extra ? tcall_text_space_(extra) : NULL;
+    const char *object = extra ? tcall_text_space_(extra) : "{}";
+    const char *end = object + strlen(object), *where;
     size_t i;
-    if (!extra)
-        return NULL;
-    if (tcall_json_check(tcall_str_of(extra)) == TCALL_OK && *object == '{' &&
-        tcall_json_twice_(object))
-        return "extra holds a member twice: leave one out";
-    if (!tcall_is_object_text_(tcall_str_of(extra)))
+    if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    return NULL;
+    switch (tcall_json_odd_(object, end, &where)) {
+    case TCALL_OK: return NULL;
+    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
+    default: return "extra holds a number that servers cannot hold";
+    }
 }
 
 /* Names of headers are the same in capitals. */
@@ -459,51 +459,38 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
-/* Writes what the text is read as to the end of the free part of the block.
- * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
-                               const struct tcall_lenience_ *lenient)
-{
-    tcall_str mended = tcall_slice_(NULL, 0);
-    size_t room = tcall_block_free_(block);
-    char *end = tcall_block_gap_(block) + room;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    uint32_t fixes;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
-        return mended;
-    /* Where it lies now must stay free when it is longer than the text was. */
-    if (machine.len > text.len && room < 2 * machine.len - text.len)
-        return mended;
-    mended.ptr = end - machine.len;
-    mended.len = machine.len;
-    memmove(end - machine.len, machine.text, machine.len);
-    return mended;
-}
-
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
-    size_t at = chat->start + from;
+    size_t at = chat->start + from, room = tcall_block_free_(block);
     for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
+        tcall_machine machine;
+        tcall_machine_desc desc;
+        uint32_t fixes;
         if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
             head->flags & TCALL_FLAG_OBJECT_)
             continue;
-        mended = tcall_mended_(block, text, lenient);
-        if (!mended.len)
+        memset(&desc, 0, sizeof desc);
+        desc.object = desc.for_c = true;
+        /* where a longer one lies now must stay free when it is moved */
+        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
+                0 ||
+            (machine.len > text.len && room < 2 * machine.len - text.len))
             continue;
-        tcall_chat_shift_(chat, end, end - text.len + mended.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
-        tcall_copy_(block->base + end - text.len, mended);
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
+                            machine.len);
+        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
+        tcall_chat_shift_(chat, end, end - text.len + machine.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        tcall_copy_(block->base + end - text.len, read);
         head->flags |= TCALL_FLAG_OBJECT_;
+        room = tcall_block_free_(block);
     }
 }
 

@@ -55,6 +55,16 @@ TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Containers that may lie within each other on the way to a value. */
 #define TCALL_WIRE_LEVELS_ 9
 
+/* Private: where things lie in the block, while it is read. */
+enum {
+    TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
+    TCALL_AT_PENDING_, /* what the current document brought begins here */
+    TCALL_AT_ELEMENT_, /* the current element, if open */
+    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
+    TCALL_PLACES_
+};
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
@@ -75,57 +85,60 @@ typedef struct tcall_reader {
     void *user;
     const tcall_provider *provider;
     tcall_chat *chat;
-    size_t start;    /* the items of this answer begin here */
-    size_t text_at;  /* the item to which its text is added, if has_text */
-    size_t unmerged; /* the elements of the current document begin here */
-    size_t element;  /* the current element, if open */
-    size_t raw;      /* its text as it came, if keeping_raw */
-    size_t echoed;   /* the call whose arguments come again, if echoes */
-    size_t echo;     /* bytes of them that did */
-    size_t text_max; /* bytes of text that are kept */
-    size_t missing;  /* bytes that did not fit */
-    size_t raw_missing;
-    /* of the answer */
-    bool has_text;          /* there is an item for its text */
-    bool text_ends, parted; /* the next text is another one; that was told */
-    uint8_t words;          /* the field that brought words of reasoning */
-    bool begins, complete;  /* it said that it begins; that it is over */
-    bool finished, cut;     /* why it stopped; so that no last call runs */
-    bool known, in_page; /* a value matters; answer.message is how it begins */
-    /* of the current document */
-    uint8_t event;     /* TCALL_MEANS_... */
-    bool whole, piece; /* a whole answer; a piece of a stream */
-    bool in_whole;     /* at hand is what only whole answers have */
-    bool repeats;      /* there were elements before it */
-    bool stopped;      /* a reason to stop was given */
-    /* of the current choice */
-    bool in_choice, choice_known;
-    bool other, cut_before; /* it is not the first; the answer before it */
-    uint8_t stop_before;
-    /* of the current element */
-    uint8_t index; /* counted from 1; 0: none */
-    uint8_t type;  /* TCALL_MEANS_... */
-    uint8_t flags; /* TCALL_FLAG_..._ */
-    int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored, echoes;
+    size_t start; /* the items of this answer begin here */
+    size_t text_max,
+        missing; /* bytes of text that are kept; that did not fit */
+    size_t place[TCALL_PLACES_];
+    size_t echo;  /* bytes of arguments that came again */
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    struct {      /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        /* of its choice: */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;
+        uint8_t stop_before; /* the answer before it */
+    } doc;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;        /* its arguments come again */
+    bool keeping_raw;   /* its text is kept as it came */
+    size_t raw_missing; /* bytes of that which did not fit */
+    const char *kept;   /* its text in this piece begins here */
     /* of the current value */
     const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's where the next name is looked
-                            * for first */
-    uint8_t field;         /* TCALL_FIELD_... */
-    int8_t part;           /* of the element that it is of; -1: none */
-    bool growing;          /* it goes to the end of the block */
-    char word[40];         /* a short one; of a name what came so far */
-    uint8_t word_len, levels;
+    const uint8_t *next;   /* its object's, where the next name is looked for
+                            * first */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    const char *kept; /* the element's text in this piece begins here */
-    /* of a character whose halves are told one by one, and may be parted */
-    const uint8_t *half_of;
+    uint8_t levels;
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    char word[40]; /* a short one; of a name what came so far */
+    uint8_t word_len;
+    /* a character's first half that was told, and what it is of */
     uint16_t half;
+    const uint8_t *half_of;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
-    bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 

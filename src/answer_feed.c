@@ -1,6 +1,5 @@
 #pragma once
-#include "answer_items.c"
-#include "text_calls.h"
+#include "answer.c"
 
 /* ==========================================================================
  * >>answer: members and framing
@@ -20,7 +19,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
            tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
@@ -33,26 +32,25 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
     tcall_reasoning_end_text_(reader);
-    if (reader->open) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->index = reader->index;
-        head->flags |= reader->flags;
-        if (reader->fault)
-            head->error = reader->fault;
+    if (reader->element.open) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->index = reader->element.index;
+        head->flags |= reader->element.flags;
+        if (reader->element.fault)
+            head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->type == TCALL_MEANS_REASONING &&
+        if (reader->element.type == TCALL_MEANS_REASONING &&
             tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->type == TCALL_MEANS_OTHER)
+    if (reader->element.type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = reader->ignored = false;
-    reader->fault = TCALL_OK;
+    memset(&reader->element, 0, sizeof reader->element);
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -72,86 +70,80 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->other)
+    if (reader->doc.other)
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->cut = true;
+        reader->said.cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
     } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
         reader->answer.pending = true;
     } else if (reader->word[0]) {
-        reader->stopped = true;
+        reader->doc.stopped = true;
         reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
 
-/* A type of an element or name of an event. */
-static void tcall_reader_type_word_(tcall_reader *reader, int field)
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
-    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
-                                                TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE) {
-        reader->type = means;
-        reader->ignored =
-            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
-        if (means == TCALL_MEANS_UNHANDLED)
-            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-        /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && !reader->whole)
-            tcall_reader_open_(reader, 0);
-        return;
-    }
-    reader->event = means;
+    reader->element.type = means;
+    reader->element.ignored =
+        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
+        tcall_reader_open_(reader, TCALL_FIELD_NONE);
+}
+
+/* The name of an event. */
+static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
+{
+    reader->doc.event = means;
     if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = true;
+        reader->said.complete = true;
     if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->stopped = true;
+        reader->doc.stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field, long number)
 {
-    const long number = tcall_digits_(reader->word);
-    switch (field) {
-    case TCALL_FIELD_INDEX:
-        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
-        break;
-    case TCALL_FIELD_CHOICE_INDEX:
-        reader->choice_known = true;
-        reader->other = number != 0;
-        break;
-    case TCALL_FIELD_INPUT_TOKENS:
-        if (number >= 0)
-            reader->answer.input_tokens = number;
-        break;
-    default:
-        if (number >= 0)
-            reader->answer.output_tokens = number;
-    }
+    if (field == TCALL_FIELD_INDEX)
+        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.other = number != 0;
+    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
+        reader->answer.input_tokens = number;
+    else if (number >= 0)
+        reader->answer.output_tokens = number;
+    if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.choice_known = true;
 }
 
 /* A short value is complete. */
 static void tcall_reader_word_(tcall_reader *reader, int field)
 {
-    switch (field) {
-    case TCALL_FIELD_TYPE:
-    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
-    case TCALL_FIELD_STOP:
-    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
-    case TCALL_FIELD_RETRY_DELAY:
+    const tcall_words *types = reader->provider->types;
+    const uint8_t means =
+        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(reader, means);
+    else if (field == TCALL_FIELD_EVENT)
+        tcall_reader_event_word_(reader, means);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(reader, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-        break;
-    case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE:
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
-        break;
-    default: tcall_reader_number_(reader, field);
-    }
+    else
+        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
 }
 
 static bool tcall_field_is_word_(int field)
@@ -167,37 +159,39 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
         return true;
-    return field != TCALL_FIELD_TEXT && reader->open &&
-           tcall_reader_len_(reader, reader->element, reader->part);
+    return field != TCALL_FIELD_TEXT && reader->element.open &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             tcall_field_part_(field));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     const uint8_t kind = tcall_field_kind_(field);
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+        reader->element.fault =
+            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
         (field == TCALL_FIELD_DELTA &&
-         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
         reader->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(reader, field);
     return true;
@@ -208,63 +202,58 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
  * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole &&
-        (reader->sse || (reader->in_choice && !reader->choice_known)))
+    if (reader->doc.whole &&
+        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
         return false;
-    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
 
-/* The part of an element that the field is of, or -1. Text that certainly
- * counts is none, but goes to the answer at once. */
-static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
+/* Is the field a part of an element? Text that certainly counts is none, but
+ * goes to the answer at once. */
+static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
 {
-    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
-        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
-        return -1;
-    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
-                                                  : TCALL_PART_TEXT_);
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
 }
 
 /* A value begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    reader->told = true;
+    reader->doc.told = true;
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
-    reader->part = tcall_reader_part_of_(reader, field);
-    if (reader->part >= 0)
+    reader->part = tcall_reader_is_part_(reader, field);
+    if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
-    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
-        reader->in_choice = true;
-        reader->cut_before = reader->cut;
-        reader->stop_before = (uint8_t)answer->stop;
-        break;
+        reader->doc.cut_before = reader->said.cut;
+        reader->doc.stop_before = (uint8_t)answer->stop;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
-        if (c == 't' || c == '{')
-            reader->ignored = true;
         if (c == 't')
-            reader->type = TCALL_MEANS_REASONING;
-        break;
+            reader->element.type = TCALL_MEANS_REASONING;
+        reader->element.ignored |= c == 't' || c == '{';
+        return true;
     case TCALL_FIELD_UNREAD:
-        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        break;
+        return true;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: break;
+    default: return true;
     }
-    return true;
 }
 
 /* A piece of a word, or of a name. */
@@ -281,8 +270,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
-    } else if (reader->part >= 0) {
-        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (reader->part) {
+        tcall_reader_part_(reader, field, bytes);
     } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
@@ -304,19 +293,19 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
+        reader->doc.in_whole = false;
     if (reader->echoes &&
-        reader->echo <
-            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        reader->echo < tcall_reader_len_(reader,
+                                         reader->place[TCALL_AT_ECHOED_],
+                                         TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element &&
-              tcall_reader_part_of_(reader, field) >= 0)) {
+             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && !reader->sse &&
+        if (reader->doc.whole && !reader->sse &&
             reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
@@ -331,8 +320,8 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+        reader->keeping_raw = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
     if (reader->keeping_raw)
         tcall_reasoning_raw_piece_(reader, piece);
 }
@@ -568,12 +557,15 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
+    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
-    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->start = chat->block->low;
+    for (i = 0; i < TCALL_PLACES_; i++)
+        reader->place[i] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
@@ -585,10 +577,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
-    reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->in_whole = reader->told = false;
-    reader->repeats =
-        reader->unmerged > reader->start || reader->answer.text_cut;
+    memset(&reader->doc, 0, sizeof reader->doc);
+    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
+                          reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
@@ -601,15 +592,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
-    if (reader->event == TCALL_MEANS_RESTART)
+    if (reader->doc.event == TCALL_MEANS_RESTART)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
-    reader->index = 0;
-    reader->known = reader->known || reader->told;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
-    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = false; /* it goes on */
+    reader->element.index = 0;
+    reader->known = reader->known || reader->doc.told;
+    if (reader->doc.whole && !reader->begins)
+        reader->said.complete = true;
+    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
+        reader->said.complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -637,7 +628,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_fail_(reader, s->error);
     } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-        if (reader->told)
+        if (reader->doc.told)
             reader->silent = (uint32_t)(end - bytes);
     } else {
         tcall_reader_begin_line_(reader);
@@ -686,7 +677,7 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
     if (c == '{') {
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && reader->sse) {
-        reader->complete = true;
+        reader->said.complete = true;
         reader->state = TCALL_FRAME_OVER_;
     } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
@@ -800,14 +791,15 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
     if (!tcall_reader_need_(reader, bytes.len))
         return false;
-    tcall_reader_append_(reader, reader->element, part, bytes);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
     return true;
 }
 
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
     tcall_str made;
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
@@ -815,33 +807,36 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         reader->answer.unread = true;
         return false;
     }
-    made = tcall_chat_new_id_(reader->chat, reader->element,
+    made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
         head->flags |= TCALL_FLAG_MADE_ID_;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
-        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
-                             tcall_str_of("{}"));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
     if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
         head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
-    reader->unmerged = reader->element;
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
 }
 
-/* Completes the item at reader->element. Returns false if it is removed. */
+/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    const tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
@@ -855,30 +850,32 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                              tcall_str_of(reader->provider->name));
 }
 
-/* Completes all items of a whole answer; reader->unmerged is the last call
- * then. */
+/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
+ * the last call then. */
 TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
-    reader->element = reader->start;
-    while (reader->element < reader->chat->block->low) {
+    reader->place[TCALL_AT_ELEMENT_] = reader->start;
+    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
         const bool stays = tcall_reader_finish_item_(reader);
         if (reader->answer.error)
             return;
         if (stays)
-            reader->element = tcall_reader_next_(reader, reader->element);
+            reader->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
         else
-            tcall_reader_remove_(reader, reader->element);
+            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
     }
-    if (reader->cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+    if (reader->said.cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_pending_(reader);
         if (last->error != TCALL_E_MEMORY)
             last->error = (int8_t)TCALL_E_CUT;
     }
-    if (reader->answer.text_cut && reader->has_text) {
+    if (reader->answer.text_cut && reader->said.has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             tcall_utf8_whole_(text));
+            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
+            TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
     }
 }
 
@@ -886,8 +883,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 static int tcall_reader_lacks_(const tcall_reader *reader)
 {
     const bool alone = !reader->sse && !reader->several &&
-                       reader->event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->complete)
+                       reader->doc.event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->said.complete)
         return TCALL_E_PROVIDER;
     if (!reader->any_document && reader->sse)
         return TCALL_E_PROTOCOL;
@@ -902,9 +899,9 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->finished && !reader->begins)
-        reader->complete = true;
-    if (!answer->error && (!reader->complete || reader->in_document))
+    if (reader->said.finished && !reader->begins)
+        reader->said.complete = true;
+    if (!answer->error && (!reader->said.complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
     if (reader->in_page && reader->any_document &&
         answer->error != TCALL_E_NO_ANSWER)
@@ -935,7 +932,7 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text) {
+    if (!answer->error && !answer->calls && !reader->said.has_text) {
         tcall_answer_check_empty_(answer);
         if (reader->missing && !answer->error) /* it was not empty */
             answer->error = TCALL_E_MEMORY;
@@ -945,9 +942,9 @@ int tcall_reader_end(tcall_reader *reader)
     if (tcall_reasoning_is_free_(reader))
         answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
-    cut = reader->cut || answer->text_cut;
+    cut = reader->said.cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->has_text)
+        reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;

@@ -122,10 +122,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
-                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-                NULL, TCALL_STRICT_ANTHROPIC,
+                "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
                     TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
                     TCALL_QUIRK_NO_PARALLEL,

@@ -39,17 +39,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
     tcall_tell_(tc, &event, kind);
 }
 
-/* Forgets what the arguments were read to: nothing of the call points into the
- * memory of that attempt any more. */
-static void tcall_forget_(tcall_call *call)
-{
-    call->args = tcall_json_of_(NULL, NULL);
-    call->cx.injected = NULL;
-    call->cx.bound = NULL;
-    call->complaint = call->coerced = tcall_slice_(NULL, 0);
-    call->faults = 0;
-}
-
 /* The call begins to call the program's functions. Returns what was before. */
 TCALL_SHARED_ const tcall *tcall_work_begin_(tcall *tc, tcall_call *call)
 {
@@ -71,12 +60,15 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
 TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    tcall_forget_(call);
-    call->other = NULL;
+    tcall_attempt *asked = &call->asked;
+    asked->came = call->arguments;
+    asked->args = tcall_json_of_(NULL, NULL);
+    asked->faults = 0;
+    call->others = call->runs = NULL;
+    asked->bound = cx->bound = NULL;
     cx->services = NULL;
-    cx->history = NULL;
-    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
-        tcall_slice_(NULL, 0);
+    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
+        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
 }
@@ -203,88 +195,96 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                : tcall_arguments_read_(block, machine, desc, text);
 }
 
-/* What the arguments may be, and where they go. */
-static int tcall_arguments_target_(tcall *tc, tcall_call *call,
-                                   tcall_machine_desc *desc)
+/* Keeps what was read: the checked text at the end of the block, which is what
+ * is approved, run, logged and sent back, and the faults. */
+static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
+                               tcall_machine *machine)
 {
-    const tcall_object *shape = call->tool->shape;
-    memset(desc, 0, sizeof *desc);
-    desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
-    if (shape) {
-        desc->target.object = shape;
-        desc->target.out = tcall_block_take_(&tc->block, shape->size);
-        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    if (call->node)
-        desc->target.rows = call->tool->parameters.reader->rows;
-    return TCALL_OK;
-}
-
-/* Keeps in the call what was read: the checked text at the end of the block,
- * which is what is approved, run, logged and sent back, and the faults. */
-static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 tcall_machine *machine)
-{
+    tcall_block *block = &tc->block;
     tcall_writer out;
     tcall_str text;
-    int r =
-        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
+    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
-    call->args = tcall_json_of_(text.ptr, NULL);
+    attempt->args = tcall_json_of_(text.ptr, NULL);
     machine->text =
         (char *)(uintptr_t)text.ptr; /* the free part is written to */
-    call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                       ? machine->fault_count
-                       : TOOLCALL_MAX_FAULTS;
-    call->coercions = machine->coercion_count;
-    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
-                            call->faults * sizeof *call->fault, &text);
-    call->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !call->coercions || machine->error)
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->coercions = machine->coercion_count;
+    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
+                            attempt->faults * sizeof *attempt->fault, &text);
+    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(&tc->block, &out);
+    tcall_hydrate_writer_(block, &out);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(&tc->block, out.len))
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
-/* Reads the arguments, as they were meant if that is allowed. */
-TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
+/* Reads the text of an attempt, which is to be this: arguments as they were
+ * meant, if that is allowed. */
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
+                    const tcall_target *target, bool arguments)
 {
+    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
+    size_t high = tc->block.high;
     tcall_machine machine;
-    tcall_machine_desc desc;
-    size_t base = tc->block.high;
-    int kept, r = tcall_arguments_target_(tc, call, &desc);
-    if (r < 0)
-        return r;
-    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
-                            call->arguments, &call->fixes);
-    call->error_at = machine.at;
-    if (r != TCALL_OK)
-        tcall_block_back_(&tc->block, base);
+    tcall_machine_desc *desc = &machine.is;
+    int kept, r;
+    memset(desc, 0, sizeof *desc);
+    desc->target = *target;
+    if (target->object) {
+        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc->target.out)
+            return TCALL_E_MEMORY;
+    }
+    desc->object = desc->for_c = arguments;
+    desc->coerce = lenient ? lenient->coerce : NULL;
+    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
+                            &attempt->fixes);
+    attempt->error_at = machine.at;
+    if (r == TCALL_OK)
+        attempt->bound = desc->target.out;
+    else
+        tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_arguments_keep_(tc, call, &machine);
-    call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
+    kept = tcall_attempt_keep_(tc, attempt, &machine);
     return kept < 0 ? kept : r;
 }
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+/* Reads arguments: into the struct of a shape, or as a schema has them. */
+TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
+                                           tcall_attempt *attempt)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
+    const tcall_tool *tool = call->tool;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    target.object = tool->shape;
+    target.node = tool->shape ? NULL : call->node;
+    if (target.node) /* else another one checks, or nobody */
+        target.rows = tool->parameters.reader->rows;
+    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+}
+
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
+                                                  tcall_attempt *attempt)
+{
+    tcall_block *block = &call->cx.tc->block;
+    const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
     tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, call->args, &why);
+    r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, block->lent - why.cap);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -321,68 +321,74 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
                       : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
-/* ---- the steps of a call ---- */
+/* ---- attempts ---- */
 
-/* Reads and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
+static const char tcall_by_model_[] = "model";
+
+/* Makes an attempt at the arguments of a call, beside what the block holds of
+ * earlier ones: parses and validates. */
+TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
+                                 const char *by, tcall_str text)
 {
-    int r = tcall_hydrate_read_(tc, call);
-    if (r < 0 && r != TCALL_E_INVALID)
-        return r;
-    if (!tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (r == TCALL_OK && tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    int r = call->incomplete;
+    memset(attempt, 0, sizeof *attempt);
+    attempt->by = by;
+    attempt->came = text;
+    attempt->stage = call->cx.stage;
+    attempt->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (r)
+        return attempt->error = r < 0 ? r : TCALL_E_CUT;
+    r = tcall_attempt_arguments_(call, attempt);
+    if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
+        tcall_is_checked_(call->tool)) {
+        attempt->step = TCALL_STEP_VALIDATE;
+        if (r == TCALL_OK && call->cx.tc->desc.validator)
+            r = tcall_hydrate_foreign_(call, attempt);
+        attempt->validated = r == TCALL_OK;
+    }
+    if (r == TCALL_OK)
+        attempt->step = TCALL_STEP_DONE;
+    return attempt->error = r;
 }
 
-/* Parses and validates the arguments: an attempt of its own, beside what the
- * block holds of earlier ones. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
+/* Lets another attempt count: what counted so far is one of the others. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
 {
-    tcall_forget_(call);
-    call->step = TCALL_STEP_PARSE;
-    call->coercions = 0;
-    call->fixes = 0;
-    call->error_at = 0;
-    call->validated = false;
-    /* What was cut may mean anything: nobody may guess the rest of it. */
-    if (call->incomplete)
-        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call);
+    tcall_attempt *former =
+        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
+    if (!former)
+        return call->error = TCALL_E_MEMORY;
+    *former = call->asked;
+    former->next = call->others;
+    call->others = former;
+    call->error = tcall_attempt_(call, &call->asked, by, text);
+    call->cx.bound = call->asked.bound;
+    return call->error;
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
- * and is the call again where the repair is refused too. */
-TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+/* Tries a repair. Where it is refused too, what came counts again. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
-    tcall_block *block = &tc->block;
-    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
-    tcall_call *refused;
     int error = call->error;
-    if (!came)
-        return TCALL_E_MEMORY;
-    *came = *call;
-    call->other = came;
-    call->arguments = text;
+    tcall_attempt *came, repair;
     call->repaired = true;
-    call->error = tcall_hydrate_try_(tc, call);
+    tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
-    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
-    if (refused)
-        *refused = *call;
-    *call = *came;
-    call->other = refused;
-    return error;
+    call->repaired = false;
+    came = (tcall_attempt *)(uintptr_t)call->others;
+    if (came) {
+        repair = call->asked;
+        call->asked = *came;
+        *came = repair;
+    }
+    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -407,7 +413,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tcall_block_room_(&tc->block, out.len) ||
         tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
         return TCALL_E_MEMORY;
-    return tcall_hydrate_repaired_(tc, call, text);
+    return tcall_hydrate_repaired_(call, text);
 }
 
 #else
@@ -424,9 +430,8 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->step = TCALL_STEP_FIND;
-    call->cx.tc = tc;
     call->cx.call = call;
+    call->asked.came = call->arguments;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -436,7 +441,11 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
         r = TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+    if (r == TCALL_OK)
+        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
+                           call->arguments);
+    call->cx.bound = call->asked.bound;
+    return r;
 }
 
 /* Hydrates the call, or goes on with its repair. */
@@ -446,13 +455,11 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->step > TCALL_STEP_FIND)
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
         r = tcall_hydrate_repair_(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
-    if (r == TCALL_OK)
-        call->step = TCALL_STEP_DONE;
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
@@ -470,17 +477,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
-/* Writes what the schema or shape says, fault by fault. */
-static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
-{
-    size_t i;
-    tcall_write_key(out, "errors");
-    tcall_write_open(out, '[');
-    for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
-                           call->args.at, &call->fault[i]);
-    tcall_write_close(out, ']');
-}
+/* ---- what is wrong ---- */
 
 /* Writes a member with the beginning of a text. */
 static void tcall_write_start_(tcall_writer *out, const char *key,
@@ -488,33 +485,41 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
 {
     if (text.len > most)
         text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_pair_(out, key, text);
 }
 
-/* Shows where a text stops being JSON, and a piece of it; also how it begins,
- * since such arguments are not sent back to the model. */
-static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
+                                               const tcall_tool *tool,
+                                               const tcall_attempt *attempt)
 {
-    tcall_str around = call->arguments;
-    around.ptr += call->error_at;
-    around.len -= call->error_at;
-    tcall_write_key(out, "at");
-    tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", around, 24);
-    tcall_write_start_(out, "received", call->arguments, 64);
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_key(out, "errors");
+        tcall_write_open(out, '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
-        tcall_write_faults_(out, call);
-    } else if (call->complaint.len) {
-        tcall_write_key(out, "errors");
-        tcall_write_str(out, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE &&
-               call->error_at <= call->arguments.len) {
-        tcall_write_near_(out, call);
-    }
+    tcall_write_attempt_errors_(out, call->tool, &call->asked);
     return out->error;
 }

@@ -16,14 +16,26 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* An input or output that was replaced, and by whom. */
-typedef struct tcall_change {
-    const struct tcall_change *before;
-    const char *by;   /* name of the hook or the tool */
-    uint8_t stage;    /* tcall_stage it happened at */
-    tcall_json input; /* the arguments; of output: missing */
-    tcall_str output;
-} tcall_change;
+/* One attempt at the arguments: what came, what a repair made of it, what hooks
+ * made of it. Of an output that a hook replaced there is only its text. */
+typedef struct tcall_attempt {
+    const struct tcall_attempt *next; /* of the list it is in */
+    const char *by;    /* "model", "repair", or the name of a hook or tool */
+    tcall_str came;    /* the text as it came; the output that was replaced */
+    tcall_json args;   /* checked arguments; missing: nothing was read */
+    const void *bound; /* the struct that tool->shape describes */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
+    size_t error_at;          /* parse errors: offset in what came */
+    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
+    int error;                /* TCALL_OK or what went wrong */
+    uint16_t coercions;
+    uint8_t faults; /* number of */
+    uint8_t step;   /* tcall_step reached, or failed in */
+    uint8_t stage;  /* tcall_stage it was made at */
+    bool validated; /* the schema holds */
+} tcall_attempt;
 
 /* Something a tool made besides its output; the tool's until tcall_release, the
  * bytes of an image as long as the conversation holds it (tcall_agent_show). To
@@ -75,31 +87,28 @@ struct tcall_ctx {
     tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
     uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
-    int stop;                    /* < 0: what tcall_cancel was called with */
+    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
+    int stop;               /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; NULL: nothing was. What
-     * masks them in a text, so that only who injects links it. */
-    const char *injected;
+    /* private: masks in a text what was injected, so that only who injects
+     * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* of the stage at hand, in their order */
-    uint16_t next_inner;        /* the same for a stage inside of an attempt */
-    uint16_t next_around;       /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;       /* hooks that are around what runs now */
+    uint16_t next_hook;         /* where those of the stage at hand are */
+    uint16_t around;            /* where the hook is that is around what runs */
+    uint8_t around_depth;       /* how many are */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
     bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
@@ -152,26 +161,18 @@ struct tcall_call {
     uint32_t turn_id;
     uint16_t round, position;
     /* What became of it. */
-    bool validated; /* the schema holds */
-    bool repaired;  /* by the repair callback: untrusted */
+    bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    uint8_t step;   /* tcall_step reached, or failed in */
-    uint8_t faults; /* number of */
-    uint16_t coercions;
-    int error;       /* TCALL_OK or what went wrong */
-    uint32_t fixes;  /* of the text, TCALL_FIX_... bits */
-    size_t error_at; /* parse errors: offset in arguments */
+    int error; /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;          /* checked arguments; valid until tcall_release */
-    const tcall_node *node;   /* of the schema; NULL: another one checks, or
-                               * nobody */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    /* The other attempt at the arguments, where there was a repair: what came,
-     * if that was repaired, else the repair that was refused too. */
-    const tcall_call *other;
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
+    /* The attempt that counts: it is shown, approved, logged and sent back. */
+    tcall_attempt asked;
+    const tcall_attempt *others; /* what came first, what was refused ... */
+    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
+                                  * nobody else; NULL: asked */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */

@@ -121,13 +121,11 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_stream_path_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
-                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
-                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+                "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
+                TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
                 TCALL_TURNS_RESULTS_ALONE)

@@ -1,6 +1,6 @@
 #pragma once
 #include "hooks.h"
-#include "records.c"
+#include "invoke.c"
 
 /* ==========================================================================
  * >>hooks
@@ -432,9 +432,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
     here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+    if (!here)
         return TCALL_E_MEMORY;
-    here->call += turn;
+    here->call = tcall_hash_asked_(cx->tc, call) + turn;
     here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))

@@ -1,5 +1,5 @@
 #pragma once
-#include "records.h"
+#include "invoke.h"
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -88,7 +88,7 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
  * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
- * one, see >>mask.
+ * one, see >>invoke.
  * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;

@@ -124,8 +124,8 @@ static int tcall_interactions_write_(const tcall_provider *provider,
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
                 "https://generativelanguage.googleapis.com",
-                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                NULL, TCALL_STRICT_NONE,
+                "", TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)

@@ -1,14 +1,348 @@
 #pragma once
 #include "invoke.h"
-#include "context.c"
-#include "result.c"
+#include "records.c"
 
 /* ==========================================================================
  * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
  */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = TCALL_GOING_, /* inside of AROUND_EXECUTE */
+    TCALL_AROUND_ = 0,           /* not by the list: inside each other */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
+
+/* Returns size bytes that the call holds until it is released, or NULL. */
+static void *tcall_take_(tcall_ctx *cx, size_t size)
+{
+    if (!cx->tc)
+        return NULL;
+    tcall_block_share_(&cx->tc->block, cx->call->mark);
+    return tcall_block_take_(&cx->tc->block, size);
+}
+
+/* Copies text to the memory of the call, where there is a registry. */
+static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
+{
+    if (!cx->tc)
+        return TCALL_E_USAGE;
+    tcall_block_share_(&cx->tc->block, cx->call->mark);
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+}
+
+/* ---- secrets ---- */
+
+/* Is the text one of the arguments that were asked for? */
+static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
+{
+    const char *at = cx->call->asked.args.at,
+               *end = at ? tcall_text_skip_(at) : at;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
+        if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
+            return true;
+    return false;
+}
+
+/* Masks in a text of the tool, in its place, what hooks injected: nobody else
+ * is to see it. Returns how long the text is then. */
+static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
+{
+    const char *at = cx->call->runs->args.at,
+               *end = at ? tcall_text_skip_(at) : at;
+    const char *next;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
+        next = tcall_text_space_(tcall_text_skip_(at));
+        if (tcall_text_is_string_(at) && *next != ':' &&
+            !tcall_was_asked_(cx, tcall_text_decode_(at)))
+            text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
+                                        tcall_text_decode_(at).ptr);
+    }
+    return text.len;
+}
+
+/* The same, where hooks injected anything. */
+TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+{
+    return cx->hide ? cx->hide(cx, text) : text.len;
+}
+
+/* Tells what the tool says. Where something was injected a copy is told; what
+ * there is no room for is not. */
+static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
+                             tcall_str text)
+{
+    size_t mark = 0;
+    if (cx->hide) {
+        mark = tcall_block_mark_(&cx->tc->block);
+        if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
+            text.len = tcall_hide_(cx, text);
+        else
+            text.len = 0;
+    }
+    tcall_tell_call_(cx->call, kind, text, 0);
+    if (mark)
+        tcall_block_release_(&cx->tc->block, mark);
+}
+
+void tcall_emit(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);
+}
+
+void tcall_progress(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_said_(cx, TCALL_EVENT_PROGRESS, text);
+}
+
+int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
+{
+    int r = TCALL_OK;
+    if (title.len) {
+        tcall_progress(cx, title);
+        r = tcall_keep_(cx, title, &cx->result.title);
+        cx->result.title.len = tcall_hide_(cx, cx->result.title);
+    }
+    if (metadata.len && r == TCALL_OK)
+        r = tcall_json_check(metadata);
+    if (metadata.len && r == TCALL_OK)
+        r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
+    return r;
+}
+
+/* ---- services ---- */
+
+/* Returns the service with this name, or NULL. */
+static tcall_service *tcall_service_(tcall_service *list, const char *name)
+{
+    while (list && (!list->name || strcmp(list->name, name) != 0))
+        list = list->next;
+    return list;
+}
+
+/* The nearest scope wins: a test, or a session, may replace what the registry
+ * gives everybody. */
+static const tcall_service *tcall_find_service_(const tcall_ctx *cx,
+                                                const char *name)
+{
+    const tcall_service *service = tcall_service_(cx->services, name);
+    size_t i;
+    if (!service && cx->session)
+        service = tcall_service_(cx->session->services, name);
+    for (i = 0; !service && cx->tc && i < cx->tc->desc.service_count; i++)
+        if (strcmp(cx->tc->desc.services[i].name, name) == 0)
+            service = &cx->tc->desc.services[i];
+    return service;
+}
+
+void *tcall_require_service(tcall_ctx *cx, const char *name)
+{
+    const tcall_service *service = tcall_find_service_(cx, name);
+    if (service && service->object)
+        return service->object;
+    cx->service_missing = true; /* tcall_outcome_ makes it an error */
+    if (cx->state != TCALL_FAILED_)
+        cx->failure.by = name;
+    return NULL;
+}
+
+int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
+{
+    tcall_service **list = &cx->services, *bound = service;
+    bool lasts = scope == TCALL_SCOPE_SESSION;
+    if (!service->name || (lasts ? !cx->session : !cx->tc))
+        return TCALL_E_USAGE;
+    if (lasts) {
+        tcall_unbind_service(cx->session, service);
+        list = &cx->session->services;
+    } else {
+        /* A copy: other calls under way may have bound the same one. */
+        bound = (tcall_service *)tcall_take_(cx, sizeof *bound);
+        if (!bound)
+            return TCALL_E_MEMORY;
+        *bound = *service;
+    }
+    bound->next = *list;
+    *list = bound;
+    return TCALL_OK;
+}
+
+void tcall_unbind_service(tcall_session *session, const tcall_service *service)
+{
+    tcall_service **at = &session->services;
+    while (*at && *at != service)
+        at = &(*at)->next;
+    if (*at)
+        *at = service->next;
+}
+
+/* Scratch memory is a service of the call, with its object right after it. */
+void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
+{
+    const size_t head = (sizeof(tcall_service) + 7) & ~(size_t)7;
+    tcall_service *service = tcall_service_(cx->services, name);
+    if (service)
+        return service->object;
+    size += head;
+    if (size >= head) /* not more than there are addresses */
+        service = (tcall_service *)tcall_take_(cx, size);
+    if (!service)
+        return NULL;
+    memset(service, 0, size);
+    service->name = name;
+    service->object = (char *)service + head;
+    service->next = cx->services;
+    cx->services = service;
+    return service->object;
+}
+
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+}
+
+/* ---- time ---- */
+
+/* Differences of times are signed, so that the clock may wrap. */
+void tcall_deadline(tcall_ctx *cx, uint32_t ms)
+{
+    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
+    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+        return;
+    cx->deadline = end;
+    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
+}
+
+int32_t tcall_time_left(const tcall_ctx *cx)
+{
+    int32_t left = cx->has_deadline
+                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
+                       : INT32_MAX;
+    return left > 0 ? left : 0;
+}
+
+/* ---- input and output ---- */
+
+/* Returns who is at work: a hook, or the tool. */
+static const char *tcall_worker_(const tcall_ctx *cx)
+{
+    return cx->hook ? cx->hook->name : cx->call->tool->name;
+}
+
+/* Where secrets are injected the tool gets other arguments than were asked for,
+ * which nobody else sees, not even in what is said of a fault. */
+static int tcall_inject_(tcall_ctx *cx, tcall_str text)
+{
+    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    int r = TCALL_E_MEMORY;
+    if (runs)
+        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (r < 0)
+        return r;
+    cx->call->runs = runs;
+    cx->hide = tcall_hide_injected_;
+    cx->bound = runs->bound;
+    return r;
+}
+
+/* The new arguments go the way of the first ones, and nothing that was said of
+ * those holds any more: not the check, not the approval. A call that was cut
+ * stays that. Once the tool has run it is too late. */
+int tcall_set_input(tcall_ctx *cx, tcall_str text)
+{
+    tcall_call *call = cx->call;
+    int r;
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+        return TCALL_E_USAGE;
+    r = tcall_keep_(cx, text, &text);
+    if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
+        r = tcall_inject_(cx, text);
+        return r == TCALL_E_MEMORY ? call->error = r : r;
+    }
+    call->approved = false;
+    if (r == TCALL_OK)
+        r = tcall_attempt_anew_(call, tcall_worker_(cx), text);
+    return call->error = r;
+}
+
+/* The old output stays among the attempts, as a hook may have to show what it
+ * replaced. */
+int tcall_set_output(tcall_ctx *cx, tcall_str text)
+{
+    tcall_str old = tcall_output(cx);
+    if (cx->settled || !cx->out)
+        return TCALL_E_USAGE;
+    if (old.len) {
+        tcall_attempt *former =
+            (tcall_attempt *)tcall_take_(cx, sizeof *former);
+        if (!former)
+            return TCALL_E_MEMORY;
+        memset(former, 0, sizeof *former);
+        if (tcall_keep_(cx, old, &former->came) < 0)
+            return TCALL_E_MEMORY;
+        former->by = tcall_worker_(cx);
+        former->stage = cx->stage;
+        former->next = cx->call->others;
+        cx->call->others = former;
+        /* A part of the old output may be the new one. */
+        if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
+            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+    }
+    tcall_output_clear_(cx);
+    tcall_write_bytes(cx->out, text.ptr, text.len);
+    return tcall_output_cut_(cx);
+}
+
+/* ---- what becomes of the call ---- */
+
+/* An answer at the stage of the cache is a hit, which has stages of its own. */
+int tcall_respond(tcall_ctx *cx, tcall_str text)
+{
+    int r = tcall_set_output(cx, text);
+    if (r < 0)
+        return r;
+    if (cx->state != TCALL_HIT_)
+        cx->state =
+            cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
+    memset(&cx->failure, 0, sizeof cx->failure);
+    return TCALL_OK;
+}
+
+int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
+{
+    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+        cx->failure.reason = tcall_str_of(reason);
+        cx->failure.code = code;
+        cx->failure.status = status;
+    }
+    return TCALL_E_ABORTED;
+}
+
+int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 429);
+    if (cx->state != TCALL_FAILED_ && !cx->settled)
+        cx->failure.retry_ms = ms;
+    return TCALL_E_RATE;
+}
 
 /* Returns why the tool must not run now or go on, or TCALL_OK. */
 static int tcall_must_end_(const tcall_ctx *cx)
@@ -25,11 +359,11 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
+    TCALL_RUN_DID_,      /* at DID_EXECUTE */
+    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
 };
 
-/* ---- output ---- */
+/* ---- output that has to wait ---- */
 
 /* True once the tool has run well, or for the last time, or something stands in
  * its place: what is written is the output. */
@@ -265,15 +599,15 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args =
-        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
     cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    r = tcall_outcome_(
+        cx, call->tool->run(
+                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -289,7 +623,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected && cx->failure.reason.len)
+    if (cx->hide && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -299,15 +633,13 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (cx->run_step != TCALL_RUN_POLLED_)
+        if (!cx->polled)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                   : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                           : TCALL_RUN_NOT_;
+    cx->polled = r == TCALL_E_AGAIN;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -326,51 +658,37 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
-                                                   const tcall_machine *machine)
+/* Reads the output as its schema has it, and keeps what is wrong with it. What
+ * this takes of the block is given back by its caller. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_schema_text source = cx->call->tool->output;
+    tcall_attempt attempt;
+    tcall_target target;
     tcall_writer why;
-    /* the text lies at the end, and stays there while it is shown */
-    tcall_block_take_(block, tcall_output(cx).len + 1);
-    tcall_hydrate_writer_(block, &why);
-    tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
-    tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
-                     &machine->faults[0], false);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-}
-
-/* Reads the output as its schema has it. */
-TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
-                                              const tcall_node *node)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
     int r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = node;
-    desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
-                              tcall_output(cx));
+    memset(&attempt, 0, sizeof attempt);
+    memset(&target, 0, sizeof target);
+    attempt.came = tcall_output(cx);
+    target.rows = source.reader->rows;
+    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
+    if (r < 0)
+        return r;
+    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
-    if (r == TCALL_E_INVALID)
-        tcall_output_complain_(cx, &machine);
-    else
-        cx->failure.reason = tcall_str_of(
-            "the output of the tool is no JSON value, which its schema asks "
-            "for");
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    if (r == TCALL_E_INVALID) {
+        tcall_hydrate_writer_(block, &why);
+        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, ": ");
+        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
+                         &attempt.fault[0], false);
+        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    }
     return TCALL_E_OUTPUT;
-}
-
-/* What this takes of the block is given back by its caller. */
-static int tcall_output_judge_(tcall_ctx *cx)
-{
-    const tcall_node *node;
-    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
-    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -424,112 +742,62 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Returns whether a hook runs before one that is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *hook,
-                               const tcall_hook *earlier)
-{
-    if (hook->stage != earlier->stage)
-        return hook->stage < earlier->stage;
-    if (tcall_due_[hook->stage] & TCALL_LATE_)
-        return hook->priority < earlier->priority;
-    return hook->priority > earlier->priority;
-}
-
-/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
- * The room of a row that was used before is used again. */
-static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
-                             tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Takes the orders of the rows: there are some only where a tool has hooks of
- * its own, or may come with some. */
-static int tcall_orders_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (rows)
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
-    int r;
-    if (!tool) {
-        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-        return r < 0 ? r
-                     : tcall_worse_(tcall_orders_(tc),
-                                    tcall_order_make_(tc, NULL, &tc->order));
-    }
-    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (tc->orders)
-        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
-    /* the start has failed: it only has to be counted */
-    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
-                 sizeof(const tcall_hook *));
-    return TCALL_E_MEMORY;
+    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
+                                     tool->hook_count)
+                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
+                                     desc->hook_count);
 }
 
-/* Returns the hooks of a call: a tool that has none of its own shares those of
- * the registry. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
+/* Returns a hook of a call, NULL after the last: those of the registry come
+ * first, then those of the tool. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
 {
-    const tcall *tc = cx->tc;
+    const tcall_desc *desc = &cx->tc->desc;
     const tcall_tool *tool = cx->call->tool;
-    return tool && tool->hook_count && tc->orders
-               ? &tc->orders[tool - tc->desc.tools]
-               : &tc->order;
+    if (index < desc->hook_count)
+        return &desc->hooks[index];
+    index -= desc->hook_count;
+    return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns the hook of a stage at a place in the order, or after it, and moves
- * the place there; NULL after the last of the stage. */
-static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
-                                          uint16_t *place)
+/* Returns how late a hook is called at its stage. */
+static int32_t tcall_hook_rank_(const tcall_hook *hook)
 {
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_hook *hook = NULL;
-    for (; *place < order->count; ++*place) {
-        hook = order->hooks[*place];
-        if (hook->stage >= stage)
-            return hook->stage == stage ? hook : NULL;
+    int32_t priority = hook->priority;
+    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
+}
+
+/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns where the hook is that follows a place: they lie in no order, for
+ * their tables are short. */
+static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
+                                  uint16_t place)
+{
+    const tcall_hook *hook, *next = NULL;
+    uint16_t found = TCALL_HOOKS_END_, i;
+    int32_t least = INT32_MIN;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
+    for (i = 1; i < TCALL_HOOKS_END_; i++) {
+        int32_t rank;
+        hook = tcall_hook_at_(cx, i - 1u);
+        if (!hook)
+            break;
+        rank = tcall_hook_rank_(hook);
+        if (hook->stage != stage || rank < least ||
+            (rank == least && i <= place) ||
+            (next && rank >= tcall_hook_rank_(next)))
+            continue;
+        next = hook;
+        found = i;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -554,13 +822,10 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     int acquired = tcall_acquired_at_(own);
-    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    uint16_t i;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = order->hooks[i];
-        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
-            break;
+    size_t i;
+    for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
         if (hook == own || (hook->stage == acquired && hook->user == own->user))
@@ -637,43 +902,28 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r;
 }
 
-/* Runs the hooks of a stage from a place on; returns their first error.
- * One that waits is the next again. An error, or an answer, ends the stage,
- * unless it is one of those that see every call. */
+/* Runs the hooks of a stage from a place on, where it is due; returns their
+ * first error. One that waits is the next again. An error, or an answer, ends
+ * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
-    const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    if (!(tcall_due_[stage] & state))
+        return TCALL_OK;
     cx->stage = (uint8_t)stage;
+    if (*place == TCALL_HOOKS_BEGIN_)
+        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
+           *place != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            ++*place;
+            *place = tcall_hook_after_(cx, stage, *place);
     }
     cx->stage = outer;
     return r;
-}
-
-/* Runs the hooks from the stage at hand up to another one, but for those around
- * the run. Returns TCALL_OK, or why to wait. */
-static int tcall_hooks_pass_(tcall_ctx *cx, int last)
-{
-    uint32_t hooked = tcall_order_of_(cx)->stages;
-    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
-    for (; cx->stage <= last; cx->stage++) {
-        int r = TCALL_OK;
-        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
-            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-        if (cx->stage == last)
-            break;
-    }
-    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -685,7 +935,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_consent_(cx);
     return r;
@@ -700,8 +950,8 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
-    cx->next_inner = 0;
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     return TCALL_OK;
@@ -715,35 +965,32 @@ static int tcall_attempt_step_(tcall_ctx *cx)
     int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             memset(&cx->failure, 0, sizeof cx->failure);
         return r;
     case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
     case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
     case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
     default: return tcall_run_(cx);
     }
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
-static int tcall_attempt_(tcall_ctx *cx)
+static int tcall_attempt_at_run_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_)
         r = tcall_attempt_begin_(cx);
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
-        uint8_t step = cx->run_step;
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->run_step <= TCALL_RUN_DID_) {
         r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step =
-                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
-                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
-                                                  : (int)TCALL_RUN_NOT_);
-            cx->next_inner = 0;
-        }
+        if (r < 0)
+            break;
+        cx->run_step++;
+        cx->next_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -752,37 +999,33 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
-/* Returns the next hook around the run, or NULL. */
-static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+/* Runs the tool inside of those hooks around it that follow a place. */
+static int tcall_inside_(tcall_ctx *cx, uint16_t place)
 {
     const tcall_hook *hook;
+    uint16_t here = cx->around;
+    int r;
     do {
-        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-        if (hook)
-            cx->next_around++;
+        place = tcall_hook_after_(cx, TCALL_AROUND_EXECUTE, place);
+        hook = tcall_hook_at_(cx, place - 1u);
     } while (hook && !tcall_hook_due_(cx, hook));
-    return hook;
+    cx->around = place;
+    cx->around_depth++;
+    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_at_run_(cx);
+    cx->around_depth--;
+    cx->around = here;
+    return r;
 }
 
+/* The tool, and hooks that are not around it, are not to call this. */
 int tcall_next(tcall_ctx *cx)
 {
-    const tcall_hook *hook;
-    uint16_t here = cx->next_around;
-    uint8_t depth = cx->around_depth;
-    int r;
-    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
-        depth > TOOLCALL_MAX_AROUND) {
-        cx->attempt++; /* a hook that repeats this until it works, ends */
-        return TCALL_E_USAGE;
-    }
-    hook = tcall_around_next_(cx);
-    /* The tool, and hooks that are not around it, are not to call this. */
-    cx->around_depth =
-        hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
-    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_(cx);
-    cx->around_depth = depth;
-    cx->next_around = here;
-    return r;
+    if (cx->stage == TCALL_AROUND_EXECUTE && cx->state == TCALL_GOING_ &&
+        cx->hook && cx->hook->stage == TCALL_AROUND_EXECUTE &&
+        cx->around_depth <= TOOLCALL_MAX_AROUND)
+        return tcall_inside_(cx, cx->around);
+    cx->attempt++; /* a hook that repeats this until it works, ends */
+    return TCALL_E_USAGE;
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
@@ -790,29 +1033,33 @@ int tcall_next(tcall_ctx *cx)
  * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r;
-    if (!cx->gave_up) {
-        r = tcall_next(cx);
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
+        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
         if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
             r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             r = cx->last_attempt;
-        if (r == TCALL_OK || !cx->attempt)
-            return r;
-        tcall_note_failure_(cx, r);
-        cx->gave_up = true;
-        cx->next_inner = 0;
+        if (r < 0 && cx->attempt) {
+            tcall_note_failure_(cx, r);
+            cx->run_step = TCALL_RUN_GAVE_UP_;
+            cx->next_hook = TCALL_HOOKS_BEGIN_;
+        }
     }
-    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->failure.error;
+    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
+        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->failure.error;
+    }
+    if (r == TCALL_OK) /* past the stages inside of this one */
+        cx->stage = TCALL_ON_GIVE_UP;
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {
-    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
+                                                tcall_around_};
 
 /* ---- the way of a call ---- */
 
@@ -930,7 +1177,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     cx->end = NULL;
     if (call->error < 0)
@@ -972,20 +1219,20 @@ static const struct tcall_own_ {
 static int tcall_walk_(tcall_ctx *cx)
 {
     const struct tcall_own_ *own = tcall_own_;
-    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
         int r = TCALL_OK;
-        if (own->stage < cx->stage)
-            continue;
+        while (own->stage < cx->stage)
+            own++;
         if (cx->hooks)
-            r = cx->hooks->pass(cx, own->stage);
-        if (r == TCALL_OK && own->due & cx->state) {
+            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        else
             cx->stage = own->stage;
+        if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
             r = own->run(cx);
-        }
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->stage = (uint8_t)(own->stage + 1);
+        cx->next_hook = 0;
     }
     return TCALL_OK;
 }
@@ -1029,7 +1276,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->output_held)
         tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)

@@ -1,5 +1,5 @@
 #pragma once
-#include "context.h"
+#include "call.h"
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -7,12 +7,19 @@
  * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
  * with the hooks of the registry and of the tool at each. It takes a call that
  * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read.
+ * model can read. What programs and logs read of a call is here, too.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
 #ifndef TOOLCALL_MAX_AROUND
 #define TOOLCALL_MAX_AROUND 8
+#endif
+
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
 #endif
 
 /* Takes a call through all stages and writes what the model reads to out, a
@@ -54,9 +61,160 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
-/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
- * there are any. A program without hooks does not name it, and its calls are
- * checked, permitted and run. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const tcall_stages_ tcall_stages;
-#endif
+/* ---- what tools and hooks may do to their call ---- */
+
+/* A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release. */
+
+/* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
+TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
+/* Reports what is being done: TCALL_EVENT_PROGRESS. */
+TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
+/* Copies a short title for people (reported as progress, too) and metadata,
+ * JSON text for programs, to cx->result. An empty one leaves what was set
+ * before. Returns TCALL_OK, TCALL_E_MEMORY, or what is wrong with metadata that
+ * is not JSON. Tools set cx->result.suggestion and cx->result.attached
+ * themselves. */
+TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
+                               tcall_str metadata);
+
+/* Returns true when the tool has all of these permissions: it names them,
+ * needed or optional, and the registry allows them. */
+TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
+
+/* Returns the object of a service, which stays its owner's, looked up by name
+ * in the call, then in its session, then in the registry. Where there is none
+ * it returns NULL, and the call fails with TCALL_E_SERVICE. */
+TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
+typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
+/* Adds a service. One for a session stays the caller's, is in no other session
+ * and must live until tcall_unbind_service; added again it comes first. One for
+ * the call is copied to the block, so that other calls may add it, too. Returns
+ * TCALL_E_USAGE for one without a name, and for the session of a call that has
+ * none, or TCALL_E_MEMORY. */
+TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
+                                 tcall_scope scope);
+/* Removes a service from a session. */
+TCALL_API void tcall_unbind_service(tcall_session *session,
+                                    const tcall_service *service);
+/* Returns size bytes of the call, shared by all who give the same name: zeroed
+ * at first, in the block, until tcall_release. NULL where the block is full. */
+TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
+
+/* Makes the call end within ms milliseconds from now, unless it has to end
+ * earlier. Needs desc.now_ms. */
+TCALL_API void tcall_deadline(tcall_ctx *cx, uint32_t ms);
+/* Returns the milliseconds that are left, INT32_MAX without a deadline. */
+TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
+
+/* Fails the call: `return tcall_abort(...)`. reason, in words, and code, a name
+ * for it (NULL: "aborted"), must outlive the call; status is one of HTTP, such
+ * as 403, or 0. */
+TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
+                          int status);
+/* Fails the call, which may be made again in ms milliseconds. Returns
+ * TCALL_E_RATE. */
+TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
+
+/* -- For authors of hooks -- */
+
+/* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
+ * to the run of the tool are skipped, those after it are not. After a failure
+ * this turns it into a success. From TCALL_WILL_AUDIT on the result is
+ * complete: TCALL_E_USAGE, as of tcall_set_output. */
+TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
+/* Replaces the arguments by other JSON text before the tool runs: it is checked
+ * like the first one, and approval is asked for again. At
+ * TCALL_WILL_INJECT_SECRETS only the tool gets the new ones: approvals, hooks,
+ * events, records and errors go on with what was asked. Returns TCALL_OK or the
+ * error of the check. */
+TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
+/* Replaces the output. What does not fit is cut, and a notice at the end says
+ * how long it was; TCALL_E_MEMORY where not even that fits. */
+TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
+/* Returns the output written so far; valid until it changes. */
+TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
+
+/* ---- records ---- */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value with desc.hash_key, whatever the order of members and the form
+ * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
+TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments, see tcall_hash_json.
+ * 0: the call was not hydrated, or is of an unknown tool. */
+TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, the hash of the tool's definition, raw
+ * arguments, fixes, coercions, validator and its mode, times, validated,
+ * repaired, no_schema_mode, the value that was checked, errors; where a repair
+ * or a hook made others of them, all attempts, by whom each is. The key of the
+ * agent, if there is one, is masked in it, see tcall_mask. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
+
+/* ---- masks ---- */
+
+/* A mask is a filter that a secret does not pass. It stands in front of the
+ * sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     tcall_mask_put(&mask, bytes, len);
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);

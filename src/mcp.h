@@ -1,6 +1,6 @@
 #pragma once
 #include "say.h"
-#include "shape_text.h"
+#include "say.h"
 #include "invoke.h"
 
 /* ==========================================================================

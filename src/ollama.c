@@ -68,7 +68,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
-                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
                     TCALL_QUIRK_FREE_REASONING,

@@ -118,6 +118,6 @@ static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
 }
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
-                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)

@@ -1,7 +1,7 @@
 #pragma once
 #include "pick.h"
 #include "tools.c"
-#include "shape_text.c"
+#include "say_schema.c"
 
 /* ==========================================================================
  * >>pick

@@ -1,6 +1,6 @@
 #pragma once
 #include "provider.h"
-#include "strict.c"
+#include "say_schema.c"
 #include "chat.c"
 
 /* ==========================================================================
@@ -106,6 +106,13 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 
 /* ---- names and ids that every receiver takes ---- */
 
+/* Is it a letter or a digit? */
+static bool tcall_is_letter_or_digit_(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+}
+
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
@@ -114,10 +121,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     char legal[64] = "_";
     size_t i;
     for (i = 0; i < name.len && i < sizeof legal; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+        const char c = name.ptr[i];
+        const bool first = c >= 'A'; /* and no digit */
+        legal[i] =
+            (tcall_is_letter_or_digit_(c) && (i || first)) || (c == '-' && i)
+                ? c
+                : '_';
     }
     tcall_write_bytes(out, legal, i ? i : 1);
 }
@@ -130,13 +139,9 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
+        const char c = id.ptr[i];
+        const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
+        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -322,7 +327,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
 }
 
 /* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
+ * order counts the first gives all but the results, and the next two nothing.
+ */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -340,7 +346,6 @@ typedef struct tcall_history_ {
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     uint8_t pass;
-    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
     bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
@@ -421,25 +426,19 @@ static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    uint8_t pass = TCALL_PASS_REASONING_;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (item->kind == TCALL_ITEM_TEXT && !ordered)
-        history->passes |= 1u << TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->passes |= 1u << TCALL_PASS_RESULTS_ |
-                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
-    if (ordered && history->pass < TCALL_PASS_RESULTS_)
-        return item->kind != TCALL_ITEM_REASONING || own;
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
+    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
+        return true;
+    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
+        if (history->after_call)
+            pass = TCALL_PASS_CALLS_;
+        if (item->kind == TCALL_ITEM_TEXT)
+            pass = TCALL_PASS_TEXT_;
+    }
+    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
+                                     tcall_history_owns_(history, item));
 }
 
 /* What stands for an image that is gone. */
@@ -464,16 +463,14 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->passes >> (history->pass + 1)) {
-            do
-                history->pass++;
-            while (!(history->passes >> history->pass & 1));
+        if (history->at != history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
-        history->passes = 0;
         history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
@@ -834,25 +831,36 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* ---- facts ---- */
 
-/* Makes the row of a provider, whose answers are in the format named. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
-                        prefix, version, is, reasoning, member, strict,      \
-                        quirks, turns)                                       \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
-        tcall_##name##_place_,                                               \
-        tcall_##name##_place_ + sizeof #name,                                \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
-        stream_path,                                                         \
-        header,                                                              \
-        prefix,                                                              \
-        {version, is},                                                       \
-        write,                                                               \
-        &tcall_##format##_answer_,                                           \
-        tcall_##format##_stops_,                                             \
-        tcall_##format##_types_,                                             \
-        reasoning,                                                           \
-        strict,                                                              \
-        quirks,                                                              \
-        member,                                                              \
+/* Makes the row of a provider, whose answers are in the format named. All texts
+ * are literals, in one array that goes with the row; "" stands for NULL where
+ * the row may have that. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+                        prefix, version, is, reasoning, member, strict,        \
+                        quirks, turns)                                         \
+    struct tcall_##name##_texts_ {                                             \
+        char name_[sizeof #name], url_[sizeof url], path_[sizeof path];        \
+        char stream_[sizeof stream_path], header_[sizeof header];              \
+        char prefix_[sizeof prefix], version_[sizeof version], is_[sizeof is]; \
+        char member_[sizeof member];                                           \
+    };                                                                         \
+    static const struct tcall_##name##_texts_ tcall_##name##_texts_ = {        \
+        #name, url, path, stream_path, header, prefix, version, is, member};   \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                          \
+        tcall_##name##_texts_.name_,                                           \
+        tcall_##name##_texts_.url_,                                            \
+        tcall_##name##_texts_.path_,                                           \
+        TCALL_GIVEN_(stream_path, tcall_##name##_texts_.stream_),              \
+        tcall_##name##_texts_.header_,                                         \
+        tcall_##name##_texts_.prefix_,                                         \
+        {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
+         TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
+        write,                                                                 \
+        &tcall_##format##_answer_,                                             \
+        tcall_##format##_stops_,                                               \
+        tcall_##format##_types_,                                               \
+        reasoning,                                                             \
+        strict,                                                                \
+        quirks,                                                                \
+        TCALL_GIVEN_(member, tcall_##name##_texts_.member_),                   \
         turns};
+#define TCALL_GIVEN_(literal, text) (sizeof literal > 1 ? (text) : NULL)

@@ -1,5 +1,5 @@
 #pragma once
-#include "strict.h"
+#include "say.h"
 #include "chat.h"
 
 /* ==========================================================================

@@ -1,11 +1,178 @@
 #pragma once
-#include "records.h"
-#include "invoke.c"
-#include "mask.c"
+#include "invoke.h"
+#include "call.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>records
+ *
+ * A mask takes the text as characters, each with the backslashes before it.
+ * What may be the start of the secret is held until TCALL_SECRET_MIN characters
+ * agree; then "***" goes out, and from there on nothing has to be held. After a
+ * character that does not agree, the longest end of what was matched that is a
+ * start of the secret too goes on (Knuth, Morris and Pratt).
  */
+
+static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
+{
+    int result;
+    if (!len || mask->error < 0)
+        return;
+    result = mask->sink(mask->user, bytes, len);
+    if (result < 0)
+        mask->error = result;
+    else if ((size_t)result < len)
+        mask->error = TCALL_E_LIMIT;
+}
+
+/* Lets go of the first characters that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+{
+    uint8_t bytes = 0, i;
+    for (i = 0; i < count; i++)
+        bytes = (uint8_t)(bytes + mask->lengths[i]);
+    if (pass)
+        tcall_mask_pass_(mask, mask->bytes, bytes);
+    mask->count = (uint8_t)(mask->count - count);
+    mask->held = (uint8_t)(mask->held - bytes);
+    memmove(mask->bytes, mask->bytes + bytes, mask->held);
+    memmove(mask->lengths, mask->lengths + count, mask->count);
+}
+
+/* How much of the secret the text shows after one more character; '\0' is none
+ * that a secret can have. */
+static size_t tcall_mask_match_(const tcall_mask *mask, char character)
+{
+    const char *secret = mask->secret;
+    size_t matched = mask->matched, most;
+    while (matched && (!character || secret[matched] != character))
+        for (most = matched--;
+             matched && memcmp(secret, secret + most - matched, matched) != 0;)
+            matched--;
+    return matched + (character && secret[matched] == character);
+}
+
+/* The last `len` bytes that are held are a character. */
+static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
+{
+    mask->begun = 0;
+    mask->lengths[mask->count++] = len;
+    mask->matched = tcall_mask_match_(mask, character);
+    if (mask->matched >= TCALL_SECRET_MIN) {
+        if (!mask->masked)
+            tcall_mask_pass_(mask, "***", 3);
+        mask->masked = true;
+        tcall_mask_drop_(mask, mask->count, false);
+    } else if (mask->count > mask->matched) {
+        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
+        mask->masked = false;
+    }
+}
+
+/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
+static char tcall_mask_hex_(const char *digits)
+{
+    unsigned value = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
+    return value < 0x80 ? (char)value : '\0';
+}
+
+static void tcall_mask_byte_(tcall_mask *mask, char byte)
+{
+    const char *unit;
+    uint8_t slashes = 0, len;
+    mask->bytes[mask->held++] = byte;
+    len = ++mask->begun;
+    unit = mask->bytes + mask->held - len;
+    while (slashes < len && unit[slashes] == '\\')
+        slashes++;
+    if (slashes == len) {
+        if (len == TCALL_MASK_SLASHES_)
+            tcall_mask_take_(mask, '\0', len);
+    } else if (!slashes || unit[slashes] != 'u') {
+        tcall_mask_take_(mask, byte, len);
+    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
+        /* no escape: a u, and what follows it once more */
+        uint8_t rest = (uint8_t)(len - slashes - 1), i;
+        char again[4];
+        memcpy(again, unit + slashes + 1, rest);
+        mask->held = (uint8_t)(mask->held - rest);
+        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
+        for (i = 0; i < rest; i++)
+            tcall_mask_byte_(mask, again[i]);
+    } else if (len == slashes + 5) {
+        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    }
+}
+
+/* How many bytes cannot be the start of the secret. */
+static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
+                                size_t len)
+{
+    size_t i;
+    for (i = 0; i < len; i++)
+        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
+            break;
+    return i;
+}
+
+TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
+{
+    tcall_mask *mask = (tcall_mask *)user;
+    size_t done = 0;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
+        tcall_mask_pass_(mask, bytes, len);
+        done = len;
+    }
+    while (done < len) {
+        if (!mask->held && !mask->matched) {
+            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
+            tcall_mask_pass_(mask, bytes + done, plain);
+            mask->masked = mask->masked && !plain;
+            done += plain;
+        }
+        if (done < len)
+            tcall_mask_byte_(mask, bytes[done++]);
+    }
+    return mask->error < 0 ? mask->error : (int)len;
+}
+
+TCALL_API int tcall_mask_end(tcall_mask *mask)
+{
+    tcall_mask_pass_(mask, mask->bytes, mask->held);
+    mask->matched = 0;
+    mask->masked = false;
+    mask->count = mask->held = mask->begun = 0;
+    return mask->error < 0 ? mask->error : TCALL_OK;
+}
+
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
+/* ---- hashes ---- */
 
 /* Rotates to the left. */
 static uint64_t tcall_rotl_(uint64_t word, int bits)
@@ -75,37 +242,26 @@ TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
     return hash;
 }
 
-/* Hashes a scalar by its type and what it means: of a number that is its sign,
- * the place of its first digit and its digits. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
-                               tcall_json value)
+/* Of a number its sign counts, the place of its first digit and its digits: 5,
+ * 5.0 and 0.5e1 are the same. */
+static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
 {
-    tcall_str text = tcall_json_str(value);
-    tcall_num_ number;
-    char digits[32];
-    const char *cursor;
-    size_t fill = 0;
-    int i, count;
-    digits[0] = (char)tcall_json_type(value);
-    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
-    if (digits[0] == TCALL_NUMBER) {
-        number = tcall_num_read_(text);
-        count = tcall_num_digits_(&number);
-        number.top = number.sign ? number.top : 0;
-        digits[fill++] = number.sign < 0;
-        for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
-        for (cursor = number.first, i = 0; i < count; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
-            if (fill == sizeof digits) {
-                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
-                fill = 0;
-            }
+    tcall_num_ number = tcall_num_read_(text);
+    int left = number.sign ? tcall_num_digits_(&number) : 0;
+    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
+    for (; left; left--) {
+        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
+        if (left % 8 == 1) {
+            tcall_chain_(tc, hash,
+                         tcall_slice_((const char *)word, sizeof word));
+            word[2] = 0;
         }
-        text = tcall_slice_(digits, fill);
     }
-    tcall_chain_(tc, hash, text);
+    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
 }
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
 
 /* A container on the way down. */
 typedef struct tcall_hash_level_ {
@@ -114,54 +270,41 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* A text that is hashed. */
-typedef struct tcall_hashed_ {
-    const tcall *tc;
-    tcall_hash_level_ *levels;
-    size_t room; /* of levels */
-    size_t used; /* most at a time; more than room: they did not do */
-    bool source; /* a definition: what is nested deeper, and strings and
-                  * numbers, count as they are written */
-} tcall_hashed_;
-
-/* Returns the value of a member or element, which is at `at`, and the path to
- * it. */
-static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
-                                    tcall_hash_level_ *level, const char *at,
-                                    uint64_t *path)
+/* Returns a string or name: of a schema, which lies in flash, as it is written;
+ * of arguments, which getters may have decoded, as it is meant. */
+static tcall_str tcall_hash_string_(const char *at, bool source)
 {
-    tcall_str step = tcall_slice_((const char *)&level->index, 4);
-    const char *value = level->object ? tcall_text_value_(at) : at;
-    if (level->object)
-        step =
-            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-    *path = level->path;
-    tcall_chain_(hashed->tc, path, step);
-    level->index++;
-    return value;
+    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+}
+
+/* Hashes a value, of a container its bracket. */
+static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
+                             bool opens, bool source)
+{
+    tcall_type type = tcall_text_type_(at);
+    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
+    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
+    if (type == TCALL_NUMBER)
+        tcall_hash_number_(tc, hash, text);
+    else
+        tcall_chain_(tc, hash,
+                     type == TCALL_STRING ? tcall_hash_string_(at, source)
+                                          : text);
 }
 
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
  * does. */
-static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
-                                 uint64_t path)
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
+                                 bool source)
 {
-    tcall_hash_level_ *level = hashed->levels;
-    uint64_t sum = 0;
-    while (at) {
-        size_t depth = (size_t)(level - hashed->levels) + 1;
-        bool opens = *at == '{' || *at == '[';
-        uint64_t hash = path;
-        if (opens && hashed->used < depth)
-            hashed->used = depth;
-        opens = opens && depth <= hashed->room;
-        if (!hashed->source)
-            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
-        else
-            tcall_chain_(hashed->tc, &hash,
-                         opens ? tcall_slice_(at, 1)
-                               : tcall_text_verbatim_(at));
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t sum = 0, hash;
+    while (at && *at) {
+        bool opens =
+            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
+        hash = path;
+        tcall_hash_part_(tc, &hash, at, opens, source);
         sum += hash;
         if (opens) {
             level->path = path;
@@ -169,42 +312,36 @@ static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
             level++->object = *at == '{';
         }
         at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+        for (; level > levels && *at && tcall_text_closes_(at); level--)
             at = tcall_text_next_(at + 1);
-        at = level > hashed->levels && *at
-                 ? tcall_hash_step_(hashed, level - 1, at, &path)
-                 : NULL;
+        if (level == levels)
+            break;
+        path = level[-1].path;
+        if (level[-1].object) {
+            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            at = tcall_text_value_(at);
+        } else {
+            tcall_chain_(tc, &path,
+                         tcall_slice_((const char *)&level[-1].index,
+                                      sizeof level[-1].index));
+        }
+        level[-1].index++;
     }
     return sum;
 }
 
-int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
+uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
 {
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
-    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
-                            false};
-    hashed.levels = (tcall_hash_level_ *)(void *)gap;
-    *out = tcall_hash_walk_(&hashed, value.at, 0);
-    size = hashed.used * sizeof *hashed.levels + 8;
-    if (!hashed.used || tcall_block_room_(&tc->block, size))
-        return TCALL_OK;
-    *out = 0;
-    return TCALL_E_MEMORY;
+    return tcall_hash_walk_(tc, value.at, 0, false);
 }
 
 /* ---- definitions ---- */
 
-/* What is nested deeper than this counts as it is written. */
-enum { TCALL_HASH_DEPTH_ = 16 };
-
 /* Hashes JSON text: white space and the order of members do not matter. */
-static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
+static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
 {
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
-    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
-    hashed.levels = levels;
-    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
+    return tcall_hash_walk_(tc, text, 2, true);
 }
 
 /* A hash in the making, and the sink that makes it. */
@@ -240,43 +377,38 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
     const char *const texts[] = {tool->name, tool->description,
                                  tool->provided_by};
+    const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
+                             tool->no_schema_mode, tool->confirm,
+                             tool->idempotent,     tool->looks_first};
     uint64_t hash = 1;
     size_t i;
-    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
         tcall_hash_shape_(tc, &hash, tool->shape);
-    flags[0] = (char)tool->permissions;
-    flags[1] = (char)tool->optional_permissions;
-    flags[2] = (char)tool->no_schema_mode;
-    flags[3] = (char)tool->confirm;
-    flags[4] = (char)tool->idempotent;
-    flags[5] = (char)tool->looks_first;
-    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters.text);
-    hash += 3 * tcall_hash_source_(tc, tool->output.text);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
+    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
+    return hash + tcall_hash_source_(tc, tool->parameters) +
+           3 * tcall_hash_source_(tc, tool->output) +
+           5 * tcall_hash_source_(tc, tool->provider_schema);
 }
 
 /* ---- calls ---- */
 
 /* Of the name and the arguments: what the model asked. */
-static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
+TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
+                                         const tcall_call *call)
 {
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.at) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
-    *out += tcall_hash_text_(tc, 5, call->name);
-    return r;
+    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    if (!call->asked.args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, call->asked.came);
+    return hash + tcall_hash_json(tc, call->asked.args);
 }
 
-uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
+uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
 {
-    uint64_t what;
-    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
+    if (!call->tool)
         return 0;
-    return what + tcall_hash_definition_(tc, call->tool);
+    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -330,167 +462,290 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
-/* ---- what is written of a call ---- */
+/* ---- output ---- */
 
-/* Writes which call it is: its id and, where an agent made it, its place. */
-static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
+tcall_str tcall_output(const tcall_ctx *cx)
 {
-    static const char names[][9] = {"turn", "round", "position"};
-    const uint32_t place[] = {call->turn_id, call->round, call->position};
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+}
+
+/* Takes back all that was written since the call began. */
+TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
+{
+    *cx->out = *cx->out_start;
+    cx->wanted = 0;
+}
+
+/* Where the output did not fit, keeps whole characters and says so. Returns the
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
+TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
+{
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
+    char text[64];
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (tcall_int)size);
+    tcall_write_text(&notice, " bytes]");
+    keep = keep > notice.fill
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
+               : 0;
+    tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
+    out->len += keep;
+    out->fill += keep;
+    tcall_write_bytes(out, text, notice.fill);
+    return TCALL_OK;
+}
+
+/* ---- arguments in a sentence ---- */
+
+/* Bytes of an argument that are shown, and of all arguments together. */
+#define TCALL_GLANCE_     32
+#define TCALL_GLANCE_ALL_ 160
+
+/* Writes the members of an object as key=value, ..., in passing: a long value
+ * is cut, and so is a long list. */
+TCALL_NOINLINE_ static void
+tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
+{
+    size_t most = passing ? TCALL_GLANCE_ALL_ : SIZE_MAX, start = out->len;
+    tcall_json member = tcall_json_first(object);
+    const char *before = "";
+    for (; member.at && out->len - start < most;
+         member = tcall_json_next(member)) {
+        tcall_str key = tcall_json_key(member);
+        tcall_str value = tcall_text_verbatim_(member.at);
+        char room[TCALL_GLANCE_];
+        tcall_writer glance;
+        tcall_writer_init(&glance, room, sizeof room);
+        if (passing) { /* getters may have decoded it */
+            tcall_write_json(&glance, member);
+            value = tcall_slice_(room, glance.len);
+        }
+        tcall_write_text(out, before);
+        if (!passing || key.len < TCALL_GLANCE_)
+            tcall_write_bytes(out, key.ptr, key.len);
+        tcall_write_text(out, "=");
+        if (glance.error)
+            value.len = tcall_utf8_cut_(room, sizeof room - 1);
+        tcall_write_bytes(out, value.ptr, value.len);
+        tcall_write_text(out, glance.error ? "..." : "");
+        before = ", ";
+    }
+    tcall_write_text(out, member.at ? ", ..." : "");
+}
+
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out, and longer examples as a whole.
+ */
+enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example at the end of the block and reads it like arguments that
+ * came. Returns whether the call would take it. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_example_(&out, tool->shape);
+    else
+        tool->parameters.reader->example(
+            &out, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
+    return !out.error &&
+           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
+               TCALL_OK &&
+           tcall_attempt_arguments_(call, example) == TCALL_OK;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_attempt example;
+    memset(&example, 0, sizeof example);
+    if (tcall_example_fits_(call, &example)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, example.args, false);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
+}
+
+/* ---- failures ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* Writes which tools there are, so that the model can choose again. */
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall *tc = call->cx.tc;
     size_t i;
-    tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
-        tcall_write_count_(out, names[i], place[i]);
-}
-
-/* ---- where the arguments came from ---- */
-
-/* Writes which definition the tool had: two that say the same have one hash. */
-static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
-{
-    int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
-    for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
-    tcall_write_unquote(out);
-}
-
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
+    tcall_write_key(out, "available");
     tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
     tcall_write_close(out, ']');
 }
 
-/* Writes one attempt at the arguments: what it read, and what was wrong. */
-static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
-                                 const char *by)
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
 {
-    int error = attempt->validated ? TCALL_OK : attempt->error;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(by));
-    tcall_write_pair_(out, "arguments", attempt->arguments);
-    tcall_write_fixes_(out, attempt->fixes);
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
-    if (error < 0)
-        tcall_write_call_errors(out, attempt);
-    tcall_write_close(out, '}');
-}
-
-/* Writes what came and its repair, whichever of them the call is now. */
-static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall_call *came = call->repaired ? call->other : call;
-    const tcall_call *repair = call->repaired ? call : call->other;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
-    tcall_write_attempt_(out, came, "model");
-    tcall_write_attempt_(out, repair, "repair");
-    tcall_write_close(out, ']');
-}
-
-/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
-static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
-{
-    tcall_write_key(out, "replaced");
-    tcall_write_open(out, '[');
-    for (; change; change = change->before) {
-        if (!change->input.at)
-            continue;
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "by", tcall_str_of(change->by));
-        tcall_write_key(out, "arguments");
-        tcall_write_json(out, change->input);
-        tcall_write_close(out, '}');
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->asked.faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->asked.args.at, &call->asked.fault[i], true);
     }
-    tcall_write_close(out, ']');
 }
 
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager = tcall_is_compiled_(tc, tool);
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator     ? "foreign"
-                                   : tool->shape ? "shape"
-                                   : eager       ? "eager"
-                                                 : "lazy"));
-    tcall_write_close(out, '}');
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+           !cx->failure.reason.len;
 }
 
-/* Whether arguments were checked, what a tool that checks none may do, and
- * whether what runs is a repair. */
-static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 {
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->validated);
-    if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_flag_(out, "repaired", call->repaired);
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
 }
 
-static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
-                                const tcall_call *call)
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
 {
-    static const char steps[][9] = {"find", "parse", "validate", "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_identity_(out, call);
-    tcall_write_pair_(out, "tool", call->name);
-    if (tool)
-        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
-    tcall_write_pair_(out, "arguments",
-                      (call->repaired ? call->other : call)->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
-        tcall_write_validator_(tc, tool, out);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
-    tcall_write_count_(out, "ms", call->hydrate_ms);
-    tcall_write_validated_(out, call);
-    if (call->validated && call->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, call->args);
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->asked.args.at) {
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_text(out, "): ");
     }
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (call->other)
-        tcall_write_attempts_(out, call);
-    if (call->cx.history)
-        tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step",
-                      tcall_str_of(steps[call->step % TCALL_ARRAY_LEN(steps)]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call);
+    if (failure->retry_ms)
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->call);
+    else
         tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
+    tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
+    tcall_output_clear_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_flag_(out, "success", false);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
+    }
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_)
+        tcall_write_flag_(out, "ran", true);
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
     tcall_write_close(out, '}');
 }
 
-/* A writer through a filter to a sink, which has to take all that it is given.
+/* Writes the result of a call that failed, instead of the output. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+{
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    int brevity = TCALL_TELL_ALL_;
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
+        tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
+    cx->wanted = wanted;
+}
+
+/* ---- what is written for logs ---- */
+
+/* A writer through a mask to a sink, which has to take all that it is given.
  * Neither must move. */
 typedef struct tcall_masked_ {
     tcall_mask mask;
@@ -506,6 +761,7 @@ static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
     masked->mask.user = user;
     tcall_writer_init(writer, masked->buf, sizeof masked->buf);
     tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+    tcall_write_open(writer, '{');
 }
 
 static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
@@ -514,39 +770,145 @@ static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
     return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
-TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+/* Writes which call it is: its id and, where an agent made it, its place. */
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&out, "session", cx->session->id);
-        tcall_write_pair_(&out, "request", cx->session->request);
-        tcall_write_pair_(&out, "agent", cx->session->agent);
-        tcall_write_pair_(&out, "user", cx->session->user);
+    tcall_write_pair_(out, "call_id", call->id);
+    if (call->turn_id) {
+        tcall_write_count_(out, "turn", call->turn_id);
+        tcall_write_count_(out, "round", call->round);
+        tcall_write_count_(out, "position", call->position);
     }
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_pair_(&out, "outcome",
-                      tcall_str_of(tcall_error_code(cx->failure.error)));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    tcall_write_pair_(out, "tool", call->name);
+}
+
+/* Writes which definition the tool had: two that say the same have one hash. */
+static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
+{
+    int shift;
+    tcall_write_key(out, "definition");
+    tcall_write_quote(out);
+    for (shift = 60; shift >= 0; shift -= 4)
+        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+    tcall_write_unquote(out);
+}
+
+static void tcall_write_outcome_(tcall_writer *out, int error)
+{
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+}
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
+                                 const tcall_attempt *attempt)
+{
+    if (!attempt->step) /* it is of an output */
+        return;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_pair_(out, "arguments", attempt->came);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_outcome_(out, attempt->error);
+    if (attempt->error < 0)
+        tcall_write_attempt_errors_(out, tool, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes all attempts but those with what was injected. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_attempt *other = call->others;
+    bool first = call->asked.by == tcall_by_model_;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    if (first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (; other; other = other->next)
+        tcall_write_attempt_(out, call->tool, other);
+    if (!first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
+                                   const tcall_tool *tool)
+{
+    const tcall_validator *foreign = tc->desc.validator;
+    const char *const texts[] = {foreign ? foreign->name : "builtin",
+                                 foreign ? foreign->version : TOOLCALL_VERSION,
+                                 foreign                        ? "foreign"
+                                 : tool->shape                  ? "shape"
+                                 : tcall_is_compiled_(tc, tool) ? "eager"
+                                                                : "lazy"};
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
+    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
+    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    tcall_write_close(out, '}');
+}
+
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_flag_(out, "validated", call->asked.validated);
+    if (tool && !tcall_is_checked_(tool))
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_flag_(out, "repaired", call->repaired);
+}
+
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
+{
+    static const char steps[][9] = {"find", "parse", "validate", "done"};
+    const tcall_tool *tool = call->tool;
+    const tcall_attempt *asked = &call->asked;
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_identity_(out, call);
+    if (tool)
+        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
+    tcall_write_pair_(out, "arguments", call->arguments);
+    tcall_write_fixes_(out, asked->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
+                                                 : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(out, tc, tool);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
+    tcall_write_validated_(out, call);
+    if (asked->validated && asked->args.at) {
+        tcall_write_key(out, "value");
+        tcall_write_json(out, asked->args);
+    }
+    if (call->others)
+        tcall_write_attempts_(out, call);
+    tcall_write_pair_(
+        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_outcome_(out, call->error);
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -566,4 +928,41 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_origin_(&writer, tc, call);
     tcall_masked_end_(&masked, &writer);
     return out->error;
+}
+
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_identity_(&out, call);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
+    if (call->asked.args.at)
+        tcall_write_json(&out, call->asked.args);
+    else
+        tcall_write_str(&out, call->asked.came);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_outcome_(&out, cx->failure.error);
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }

@@ -127,7 +127,6 @@ static int tcall_responses_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
-                "https://api.openai.com", "/v1/responses", NULL,
-                "Authorization", "Bearer ", NULL, NULL,
-                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
-                TCALL_QUIRK_ORDERED, 0)
+                "https://api.openai.com", "/v1/responses", "", "Authorization",
+                "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
+                TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)

@@ -4,11 +4,36 @@
 #include "write.h"
 
 /* ==========================================================================
- * >>say: what is wrong with a value, and what to send instead
+ * >>say: what may come, and what is wrong with what came
  *
- * All of it is said from the node or shape that is missed and from the checked
- * text: the place as a JSON Pointer, the keyword, and a sentence for the model.
+ * What is sent, checked and said of a value is said from one description, its
+ * shape or node: its JSON Schema, a struct as JSON, and of a fault the place as
+ * a JSON Pointer, the keyword, and a sentence for the model.
  */
+
+/* -- Shapes as JSON Schema, structs as JSON --
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- Faults -- */
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
@@ -31,3 +56,21 @@ TCALL_API int tcall_write_coercions(tcall_writer *w,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers --
+ *
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes.
+ */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};

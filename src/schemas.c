@@ -4,7 +4,7 @@
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
-#include "shape_text.c"
+#include "say_schema.c"
 #include "block.c"
 #include "tools.c"
 

@@ -19,9 +19,9 @@
 
 /* The members of a piece that are put together: of the first ones all texts,
  * joined; of others that of the last piece, where a signature is. */
-static const char *const tcall_detail_members_[] = {
-    "text", "summary", "signature", "id", "format"};
-enum { TCALL_DETAIL_JOINED_ = 2 };
+static const char tcall_detail_members_[] =
+    "text\0summary\0signature\0id\0format";
+enum { TCALL_DETAIL_JOINED_ = 2, TCALL_DETAIL_ROWS_ = 5 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -57,27 +57,40 @@ static const char *tcall_detail_end_(const char *first, const char *end)
  * the next detail has it. Texts are joined as they are, escapes and all: each
  * begins and ends at whole characters. */
 static void tcall_write_joined_(tcall_writer *out, const char *first,
-                                const char *next, const char *end, size_t row)
+                                const char *next, const char *end, unsigned row)
 {
-    const char *text = NULL;
+    const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
+    const bool joined = row < TCALL_DETAIL_JOINED_;
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
-        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (!text)
-            tcall_write_key(out, tcall_detail_members_[row]);
-        if (!text && row < TCALL_DETAIL_JOINED_)
+        if (joined && !text) {
+            tcall_write_key(out, key);
             tcall_write_char_(out, '"');
+        }
         text = more;
-        if (row < TCALL_DETAIL_JOINED_)
+        if (joined)
             tcall_write_bytes(out, tcall_text_inner_(text).ptr,
                               tcall_text_inner_(text).len);
     }
-    if (text && row < TCALL_DETAIL_JOINED_)
+    if (text && joined)
         tcall_write_char_(out, '"');
-    else if (text)
-        tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (!text || joined)
+        return;
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+}
+
+/* Is the key, quotes included, one of those that are put together? */
+static bool tcall_is_joined_(const char *key)
+{
+    unsigned row = 0;
+    while (row < TCALL_DETAIL_ROWS_ &&
+           !tcall_text_is_(key, tcall_nth_(tcall_detail_members_, row)))
+        row++;
+    return row < TCALL_DETAIL_ROWS_;
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
@@ -86,17 +99,14 @@ static void tcall_write_detail_(tcall_writer *out, const char *first,
                                 const char *next, const char *end)
 {
     const char *key = tcall_text_next_(first + 1), *after;
-    size_t row;
+    unsigned row;
     tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
         after = tcall_text_skip_(tcall_text_value_(key));
-        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
-            if (tcall_text_is_(key, tcall_detail_members_[row]))
-                break;
-        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+        if (!tcall_is_joined_(key))
             tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+    for (row = 0; row < TCALL_DETAIL_ROWS_; row++)
         tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
@@ -127,9 +137,9 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
-                    header, prefix, NULL, NULL, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+                    header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 

@@ -17,7 +17,7 @@
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "",                    \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
@@ -26,14 +26,14 @@
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, "",                 \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,    \
       TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
-      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_REASONING_SIGNATURES, "", TCALL_STRICT_NONE,                       \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
     X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
@@ -49,11 +49,11 @@
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
     X(github, openai, "https://models.github.ai",                              \
       "/inference/chat/completions", "Authorization", "Bearer ",               \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
     X(cohere, openai, "https://api.cohere.ai",                                 \
       "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
     X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
@@ -76,10 +76,10 @@
           TCALL_QUIRK_FREE_REASONING,                                          \
       0)                                                                       \
     X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
-      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      "Bearer ", TCALL_REASONING_ELEMENTS, "", TCALL_STRICT_OPENAI,            \
       TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
     X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, "",                \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC

@@ -122,8 +122,8 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
 }
 
 static bool tcall_text_is_key_(const char *text)
@@ -544,7 +544,8 @@ static const char *tcall_json_twice_(const char *object)
 }
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
-static int tcall_json_odd_(const char *at, const char *end, const char **where)
+TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
+                                  const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {

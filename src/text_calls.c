@@ -17,9 +17,22 @@
  * at all that follows. */
 enum { TCALL_SPOKEN_TRIES_ = 32 };
 
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
 typedef struct tcall_spoken_reader_ {
     tcall_reader *reader;
-    const tcall_text_form *form;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
     const char *start, *at, *end; /* the text; what is tried begins at at */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
@@ -29,53 +42,23 @@ typedef struct tcall_spoken_reader_ {
 
 /* ---- texts of forms ---- */
 
-/* Returns the end of what is like the pattern at this place, or NULL. */
-static const char *tcall_spoken_match_(const char *at, const char *end,
-                                       const char *pattern)
-{
-    for (; *pattern; pattern++) {
-        if (*pattern == ' ') {
-            while (at < end && tcall_is_space_(*at))
-                at++;
-        } else if (*pattern == '*') {
-            size_t len = strlen(++pattern);
-            for (;; at++) {
-                if ((size_t)(end - at) < len || *at == '\n')
-                    return NULL;
-                if (memcmp(at, pattern, len) == 0)
-                    return at + len;
-            }
-        } else if (*pattern == '$') {
-            return at == end ? at : NULL;
-        } else if (at == end || *at++ != *pattern) {
-            return NULL;
-        }
-    }
-    return at;
-}
-
 /* Returns where something like the pattern begins, or the end. */
 static const char *tcall_spoken_find_(const char *at, const char *end,
                                       const char *pattern)
 {
-    while (at < end && !tcall_spoken_match_(at, end, pattern))
+    while (at < end && !tcall_marker_end_(at, end, pattern))
         at++;
     return at;
 }
 
-/* Moves on if something like the pattern follows. */
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
 static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
 {
-    const char *to = tcall_spoken_match_(text->at, text->end, pattern);
-    text->at = to ? to : text->at;
-    return to != NULL;
-}
-
-static bool tcall_spoken_skip_end_(tcall_spoken_reader_ *text)
-{
-    const char *pattern = text->form->end;
     bool optional = *pattern == '?';
-    return tcall_spoken_skip_(text, pattern + optional) || optional;
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    text->at = to ? to : text->at;
+    return to || optional;
 }
 
 /* Skips what is in set. */
@@ -142,35 +125,27 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
     for (; object.at; object = inner) {
         inner = tcall_json_of_(NULL, NULL);
         for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_str key = tcall_json_key(v);
             tcall_json *part;
             size_t i = 0;
             while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_str_eq(key, tcall_str_of(names[i])))
+                   !tcall_text_is_(v.key, names[i]))
                 i++;
             part = i < 4 ? name : args;
             if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
                 part = &inner;
-            if (i < TCALL_ARRAY_LEN(names)) {
-                clear = clear && !part->at;
-                *part = v;
-            }
+            if (i == TCALL_ARRAY_LEN(names))
+                continue;
+            clear = clear && !part->at;
+            *part = part->at ? *part : v;
         }
     }
     return clear;
 }
 
-/* Returns the name in an object that is not whole, as far as that is known. */
-static tcall_str tcall_spoken_name_(const char *object)
-{
-    const char *at = strstr(object, "\"name\":\""), *end;
-    end = at ? strchr(at += 8, '"') : NULL;
-    return tcall_slice_(at, end ? (size_t)(end - at) : 0);
-}
-
-/* Reads a call that is written as one object. What it is read to is needed only
- * until the call is added. */
-TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
+/* Reads a call that is written as one object; of one that is broken, its name,
+ * if that is whole. What it is read to is needed only until the call is added.
+ */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
@@ -180,7 +155,6 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
     tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
-    bool known;
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
@@ -190,15 +164,12 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
         text->error = TCALL_E_MEMORY;
-        return false;
+        return;
     }
-    if (error) {
-        item->name = tcall_spoken_name_(kept.ptr);
-    } else if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name,
-                                    &args)) {
+    if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
+        !error)
         error = TCALL_E_DUPLICATE;
-    }
-    if (name.at)
+    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)
@@ -206,168 +177,134 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
                          ? tcall_json_str(args)
                      : args.at ? tcall_text_verbatim_(args.at)
                                : tcall_slice_(NULL, 0);
-    known = tcall_spoken_add_(text, item);
+    tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
-    return known;
 }
 
-/* The text ends within the call. Returns false for who is to say so. */
-static bool tcall_spoken_cut_(tcall_spoken_reader_ *text)
+/* Writes a value: Python's as it stands, other text as a string, without the
+ * line breaks at both ends. */
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
 {
-    text->at = text->end;
-    text->cut = true;
-    return false;
-}
-
-static size_t tcall_spoken_name_len_(const tcall_spoken_reader_ *text)
-{
-    const char *at = text->at;
-    while (at < text->end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
-                              tcall_is_digit_(*at) || *at == '_' || *at == '-'))
-        at++;
-    return (size_t)(at - text->at);
-}
-
-/* Writes the value up to an offset: Python's as it stands, other text as a
- * string, without the line breaks at both ends. */
-static void tcall_spoken_value_(tcall_spoken_reader_ *text, tcall_writer *out,
-                                const char *to)
-{
-    const char *from = text->at, *end = to;
-    if (!*text->form->key) {
+    const char *from = text->at;
+    if (text->kind == 'p') {
         tcall_write_bytes(out, from, (size_t)(to - from));
-    } else {
-        from += from < end && *from == '\n';
-        end -= from < end && end[-1] == '\n';
-        tcall_write_str(out, tcall_slice_(from, (size_t)(end - from)));
+        return;
     }
-    text->at = to;
+    from += from < to && *from == '\n';
+    to -= from < to && to[-1] == '\n';
+    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
-/* Writes arguments that are no object as one. Returns whether they are whole;
- * else they are cut, or not of this form. */
+/* Writes arguments that are no object as one, as far as the text has them.
+ * Returns false where they are not of this form. */
 static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 {
-    const tcall_text_form *form = text->form;
-    bool python = !*form->key;
-    const char *comma = "", *to;
-    tcall_write_text(out, "{");
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
+    tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
-        if (text->at == text->end)
-            return tcall_spoken_cut_(text);
-        if (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key))
+        if (text->at == end ||
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
             break;
-        to = text->at + tcall_spoken_name_len_(text);
-        if (!python)
-            to = tcall_spoken_find_(text->at, text->end, form->key_end);
-        tcall_write_text(out, comma);
+        to = python ? tcall_name_end_(text->at, end)
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
-        comma = ",";
         text->at = to;
-        if (to == text->end)
-            return tcall_spoken_cut_(text);
-        if (!tcall_spoken_skip_(text, form->key_end))
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
             return false;
-        to = python ? tcall_spoken_value_end_(text->at, text->end, ",)")
-                    : tcall_spoken_find_(text->at, text->end, form->value_end);
-        if (!to || to == text->end)
-            return tcall_spoken_cut_(text);
+        to = python ? tcall_spoken_value_end_(text->at, end, ",)")
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
+        if (!to || to == end) {
+            text->at = end;
+            break;
+        }
         tcall_spoken_value_(text, out, to);
+        text->at = to;
         if (!python)
-            tcall_spoken_skip_(text, form->value_end);
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
     }
-    text->at += python;
-    tcall_write_text(out, "}");
+    text->cut = text->at == end;
+    text->at += python && !text->cut;
+    tcall_write_close(out, '}');
     return true;
 }
 
-/* Reads such arguments: once to count, once to write. Returns false where they
- * are not of this form. */
+/* Reads such arguments. Returns false where they are not of this form. */
 TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
                                                   tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high, len;
-    const char *from = text->at;
+    size_t high = block->high;
     tcall_writer out;
-    char *memory;
-    tcall_writer_init(&out, NULL, 0);
-    if (!tcall_spoken_members_(text, &out) && !text->cut)
+    tcall_hydrate_writer_(block, &out);
+    if (!tcall_spoken_members_(text, &out))
         return false;
-    len = out.len;
-    memory = (char *)tcall_block_take_(block, len);
-    if (memory) {
-        text->at = from;
-        tcall_writer_init(&out, memory, len);
-        tcall_spoken_members_(text, &out);
-    } else {
+    if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
-    }
-    item->text = tcall_slice_(memory, memory ? len : 0);
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
     tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
     return true;
 }
 
-/* Takes the object that begins here as the text of a call; one that does not
- * end is cut where the call ends. */
-static void tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+/* Takes the object that begins here as the text of a call, or what is there in
+ * place of one. What does not end is cut where the call ends. Returns false
+ * where no call would end so. */
+static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
 {
-    const char *from = text->at, *pattern = text->form->end;
-    const char *to = tcall_spoken_value_end_(from, text->end, "");
+    const char *from = text->at, *end = text->end, *to = NULL;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
+    bool object = from < end && *from == '{', optional = *pattern == '?';
+    if (object)
+        to = tcall_spoken_value_end_(from, end, "");
+    else if (from < end && (optional || !*pattern))
+        return false;
     if (!to) {
-        item->error = TCALL_E_CUT;
-        to = text->end;
-        pattern += *pattern == '?';
-        if (*pattern)
-            to = tcall_spoken_find_(from, text->end, pattern);
-        text->cut = to == text->end;
+        pattern += optional;
+        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
+        text->cut = to == end;
+        if (object || text->cut)
+            item->error = TCALL_E_CUT;
+        else if (to > from)
+            item->error = TCALL_E_BAD_VALUE;
     }
     text->at = to;
     item->text = tcall_slice_(from, (size_t)(to - from));
-}
-
-/* Reads a call that begins with its name. Returns false where it is none. */
-static bool tcall_spoken_named_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    const char *to;
-    item->name = tcall_slice_(text->at, tcall_spoken_name_len_(text));
-    text->at += item->name.len;
-    if (!item->name.len || !tcall_spoken_skip_(text, text->form->name_end))
-        return false;
-    if (text->form->key)
-        return tcall_spoken_written_(text, item);
-    tcall_spoken_skip_set_(text, " \t\r\n");
-    to = text->at;
-    if (text->at == text->end) {
-        item->error = TCALL_E_CUT;
-        text->cut = true;
-    } else if (*to == '{') {
-        tcall_spoken_take_(text, item);
-    } else if (!*text->form->end || *text->form->end == '?') {
-        return false;
-    } else {
-        to = tcall_spoken_find_(to, text->end, text->form->end);
-        item->text = tcall_slice_(text->at, (size_t)(to - text->at));
-        item->error = item->text.len ? TCALL_E_BAD_VALUE : TCALL_OK;
-        text->at = to;
-    }
-    tcall_spoken_add_(text, item);
     return true;
 }
 
-/* Reads a call that is an object. With escaped quotes it is part of another
- * text. */
-static bool tcall_spoken_whole_(tcall_spoken_reader_ *text, tcall_item *item)
+/* Reads a call. Returns false where it is none. An object with escaped quotes
+ * is part of another text. */
+static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
 {
-    if (text->at == text->end || *text->at != '{' ||
-        tcall_spoken_match_(text->at, text->end, "{ \\"))
+    const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    if (text->kind == 'o') {
+        if (!tcall_marker_end_(text->at, text->end, "{") ||
+            tcall_marker_end_(text->at, text->end, "{ \\"))
+            return false;
+        tcall_spoken_take_(text, &item);
+        tcall_spoken_object_(text, &item);
+        return true;
+    }
+    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
+    text->at = to;
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
         return false;
-    tcall_spoken_take_(text, item);
-    tcall_spoken_object_(text, item);
+    if (text->kind != 'n')
+        return tcall_spoken_written_(text, &item);
+    tcall_spoken_skip_(text, " ");
+    if (!tcall_spoken_take_(text, &item))
+        return false;
+    tcall_spoken_add_(text, &item);
     return true;
 }
 
@@ -384,29 +321,38 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 /* Reads the calls of one marker. Returns false where they are none. */
 static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, more;
-    if (!form->name_end)
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
-        tcall_item item;
-        memset(&item, 0, sizeof item);
-        if (!(form->name_end ? tcall_spoken_named_(text, &item)
-                             : tcall_spoken_whole_(text, &item)))
+        if (!tcall_spoken_call_(text))
             return false;
-        more = !text->cut && (!form->name_end || python);
-        if (more)
+        if (many && !text->cut)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
-        more = more && text->at < text->end &&
-               (python ? tcall_spoken_name_len_(text) > 0 : *text->at == '{');
-    } while (more);
-    if (text->cut || tcall_spoken_skip_end_(text))
-        return text->cut || !tcall_spoken_goes_on_(text);
-    if (text->at < text->end)
-        return false;
-    text->cut = true;
-    tcall_head_at_(text->reader->chat, text->last)->error = (int8_t)TCALL_E_CUT;
-    return true;
+    } while (many && !text->cut &&
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    if (text->cut)
+        return true;
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+        return !tcall_spoken_goes_on_(text);
+    text->cut = text->at == text->end;
+    if (text->cut)
+        tcall_head_at_(text->reader->chat, text->last)->error =
+            (int8_t)TCALL_E_CUT;
+    return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
 }
 
 /* Tries a form at this place. What is no call leaves nothing. */
@@ -414,21 +360,21 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
-    size_t low = chat->block->low, last = text->last;
+    tcall_spoken_reader_ before = *text;
+    size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
     text->at = at;
-    text->cut = false;
-    tcall_spoken_skip_(text, text->form->scope);
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
     if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
         return false;
-    text->tries++;
+    before.tries = ++text->tries;
     if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
         return true;
-    text->cut = false;
-    text->last = last;
+    before.error = text->error;
+    *text = before;
     chat->block->low = low;
     chat->made = made;
     reader->answer.calls = calls;
@@ -461,7 +407,7 @@ static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
     bool mark = *at == '`' && (at == start || at[-1] != '`');
     if (*at == '\n')
         place->code = place->quoted = false;
-    else if (mark && tcall_spoken_match_(at, end, "```"))
+    else if (mark && tcall_marker_end_(at, end, "```"))
         place->fence = !place->fence;
     else if (mark)
         place->code = !place->code;
@@ -497,7 +443,8 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                               tcall_reader *reader, bool cut)
 {
     tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL, *at;
     tcall_spoken_place_ place;
@@ -506,14 +453,16 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     memset(&text, 0, sizeof text);
     text.reader = reader;
     text.end = all.ptr + all.len;
-    text.start = tcall_spoken_match_(all.ptr, text.end, " ");
+    text.start = tcall_marker_end_(all.ptr, text.end, " ");
     for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
         bool found = false;
-        text.form = calls->forms;
         if (text.tries < TCALL_SPOKEN_TRIES_ &&
             tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
                 found = tcall_spoken_try_(&text, at);
+            }
         if (found) {
             first = first ? first : at;
             at = text.at;
@@ -524,7 +473,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
         }
     }
     if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
         if (cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
@@ -536,74 +485,59 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
 
 /* ---- families ---- */
 
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
 #define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
 #define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
 
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
 
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
 
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
 
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
 
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
 
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
 
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
 
 #define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
     TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
                         ":*<|tool_call_argument_begin|>",       \
                         "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
 
 /* Its bars are wide, and what looks like _ are blocks. */
 #define TCALL_SPOKEN_WIDE_(first, second) \
@@ -619,59 +553,55 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                                        "end"))
 #define TCALL_SPOKEN_DEEPSEEK_                                           \
     TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
 
 /* V3.2 */
 #define TCALL_SPOKEN_DSML_ \
     "\xEF\xBD\x9C"         \
     "DSML"                 \
     "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
 
 #define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
     TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
 
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
                                                tcall_spoken_read_};
 
 TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
 TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
 TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
 TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
 TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
 TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
 TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)

@@ -18,23 +18,22 @@
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;

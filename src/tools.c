@@ -294,7 +294,7 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
@@ -418,9 +418,6 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;

@@ -65,7 +65,7 @@ typedef enum tcall_safety {
     X(WILL_READ_CACHE, GOING)            \
     X(DID_CACHE_HIT, DID_HIT)            \
     X(DID_CACHE_MISS, DID_GOING)         \
-    X(AROUND_EXECUTE, GOING)             \
+    X(AROUND_EXECUTE, AROUND)            \
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
@@ -302,7 +302,6 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 typedef struct tcall_stages_ {
     /* private */
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
-    int (*pass)(tcall_ctx *cx, int last);
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
@@ -367,14 +366,6 @@ typedef struct tcall_desc {
     void *user;             /* for all of the above */
 } tcall_desc;
 
-/* The hooks of a registry, or of it and one of its tools, in the order of
- * their calls. */
-typedef struct tcall_order_ {
-    const tcall_hook **hooks;
-    uint16_t count, room;
-    uint32_t stages; /* those that have hooks, bits */
-} tcall_order_;
-
 struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -389,8 +380,6 @@ struct tcall {
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
-    tcall_order_ order;   /* of the registry's hooks */
-    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;

@@ -87,38 +87,26 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
     writer->in_part--;
 }
 
-/* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
-                                size_t len)
-{
-    size_t room = writer->cap - writer->fill;
-    if (room > len)
-        room = len;
-    if (room == 1) /* most calls; spares that of memcpy */
-        writer->buf[writer->fill] = *bytes;
-    else if (room)
-        memcpy(writer->buf + writer->fill, bytes, room);
-    writer->fill += room;
-    return room;
-}
-
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    writer->len += len;
-    if (resume && resume->stored > writer->len - len) {
-        size_t skip = resume->stored - (writer->len - len);
-        if (skip >= len)
-            return;
-        bytes += skip;
-        len -= skip;
+    const char *end = bytes + len;
+    if (resume && resume->stored > writer->len) {
+        size_t stored = resume->stored - writer->len;
+        bytes += stored < len ? stored : len;
     }
-    while (!writer->error) {
-        size_t taken = tcall_write_fill_(writer, bytes, len);
-        bytes += taken;
-        len -= taken;
-        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
+    writer->len += len;
+    while (bytes < end && !writer->error) {
+        size_t room = writer->cap - writer->fill, fits = (size_t)(end - bytes);
+        fits = fits < room ? fits : room;
+        if (fits == 1) /* most calls; spares that of memcpy */
+            writer->buf[writer->fill] = *bytes;
+        else if (fits)
+            memcpy(writer->buf + writer->fill, bytes, fits);
+        writer->fill += fits;
+        bytes += fits;
+        if (bytes == end || (!writer->sink && !writer->buf)) /* only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -155,21 +143,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-/* Returns the letter of a byte's short escape, or 0. */
-static char tcall_write_short_(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\': return c;
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return 0;
-    }
-}
-
 static char tcall_write_hex_(int digit)
 {
     return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
@@ -179,20 +152,17 @@ static char tcall_write_hex_(int digit)
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    char letter = tcall_write_short_(c);
-    out[0] = '\\';
-    out[1] = letter ? letter : 'u';
-    if (letter)
-        return 2;
-    if (c & 0x80) {
-        out[2] = out[3] = out[4] = 'f';
-        out[5] = 'd';
-    } else {
-        out[2] = out[3] = '0';
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
         out[4] = tcall_write_hex_(c >> 4);
         out[5] = tcall_write_hex_(c & 15);
     }
-    return 6;
+    return *letter ? 2 : 6;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -206,17 +176,12 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size;
+        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
-        if (stop == end)
-            break;
-        size = tcall_write_escape_(escape, *stop);
-        if (twice) { /* its backslash, and the quote or backslash after it */
-            bool both = escape[1] == '"' || escape[1] == '\\';
-            const char slashes[2] = {'\\', '\\'};
-            tcall_write_out_(writer, slashes, both ? 2 : 1);
-        }
-        tcall_write_out_(writer, escape, size);
+        if (twice)
+            tcall_write_escaped_(writer, escape, size, false);
+        else
+            tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
     tcall_write_part_end_(writer);
@@ -536,21 +501,20 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
-    const char *at = value.at, *end;
+    const char *at = value.at, *end, *run;
     if (!at)
         return tcall_write_null(writer);
     tcall_write_comma_(writer);
-    for (end = tcall_text_skip_(at); at < end;) {
-        const char *run = at;
-        if (tcall_text_is_string_(at)) {
-            tcall_write_decoded_(writer, at);
-            at = tcall_text_string_end_(at);
-            continue;
+    for (end = tcall_text_skip_(at); at < end; at = tcall_text_space_(run)) {
+        run = at;
+        while (run < end && !tcall_text_is_string_(run) &&
+               !tcall_is_space_(*run))
+            run++;
+        tcall_write_bytes(writer, at, (size_t)(run - at));
+        if (run < end && tcall_text_is_string_(run)) {
+            tcall_write_decoded_(writer, run);
+            run = tcall_text_string_end_(run);
         }
-        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
-            at++;
-        tcall_write_bytes(writer, run, (size_t)(at - run));
-        at = tcall_text_space_(at);
     }
     return writer->error;
 }

@@ -258,7 +258,7 @@ def quote(text):
 # QEMU has put them.
 PROGRAM = """#include <float.h>
 #include <limits.h>
-#include "src/shape_text.c"
+#include "src/say_schema.c"
 #include "examples/profiles/board.h"
 %s
 static const tcall_object *const shapes[] = {%s};

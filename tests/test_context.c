@@ -4,7 +4,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/records.c"
+#include "../src/invoke.c"
 #endif
 #include "check.h"
 #include "result_log.h"
@@ -254,6 +254,7 @@ static void test_changes(void)
     for (stage = 0; stage <= TCALL_WILL_EXECUTE; stage++) {
         /* What is injected is nobody's but the tool's. */
         bool asked = stage != TCALL_WILL_INJECT_SECRETS;
+        const tcall_attempt *made;
         if (stage == TCALL_AROUND_EXECUTE || stage == TCALL_DID_CACHE_HIT)
             continue;
         prepare();
@@ -265,8 +266,11 @@ static void test_changes(void)
         ask("work", "{\"n\":3}");
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK &&
               strcmp(result, "{\"n\":7}") == 0);
-        CHECK(call.cx.history && call.cx.history->stage == stage);
-        CHECK(strcmp(call.cx.history->by, stage_names[stage]) == 0);
+        CHECK((asked ? call.others != NULL : call.runs != NULL) &&
+              !call.asked.next);
+        made = asked ? &call.asked : call.runs;
+        CHECK(made->stage == stage);
+        CHECK(strcmp(made->by, stage_names[stage]) == 0);
         tcall_release(&tc, &call);
         other = "{\"n\":77}"; /* checked like the first */
         CHECK(once("{\"n\":3}") == TCALL_E_INVALID &&
@@ -310,10 +314,10 @@ static void test_changes(void)
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
         CHECK(tcall_str_eq(call.cx.result.output,
                            tcall_str_of(complete ? "\"done\"" : "another")));
-        CHECK(complete == !call.cx.history);
-        CHECK(complete || (tcall_str_eq(call.cx.history->output,
-                                        tcall_str_of("\"done\"")) &&
-                           !call.cx.history->before));
+        CHECK(complete == !call.others);
+        CHECK(complete ||
+              (tcall_str_eq(call.others->came, tcall_str_of("\"done\"")) &&
+               !call.others->next));
         tcall_release(&tc, &call);
     }
 }
@@ -324,7 +328,7 @@ static int too_late(tcall_ctx *cx, void *user)
     (void)user;
     see(letter(cx->hook->stage));
     CHECK(tcall_set_input(cx, tcall_str_of("{\"n\":7}")) == TCALL_E_USAGE);
-    CHECK(!cx->history);
+    CHECK(!cx->call->others);
     return TCALL_OK;
 }
 
@@ -354,15 +358,15 @@ static int hesitates(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 
 static void test_by(void)
 {
-    const tcall_change *c;
+    const tcall_attempt *c;
     prepare();
     tools[0].run = hesitates;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     ask("work", "{}");
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
-    c = call.cx.history;
+    c = call.others;
     CHECK(c && strcmp(c->by, "work") == 0 && c->stage == TCALL_AROUND_EXECUTE);
-    CHECK(c && tcall_str_eq(c->output, tcall_str_of("first")) && !c->before);
+    CHECK(c && tcall_str_eq(c->came, tcall_str_of("first")) && !c->next);
     tcall_release(&tc, &call);
 }
 
@@ -578,7 +582,7 @@ static void test_shifts(void)
         tcall_writer w;
         tcall_writer_init(&w, text, sizeof text - 1);
         CHECK(tcall_write_provenance(&w, &tc, &call) == TCALL_OK);
-        CHECK(strstr(text, "\"replaced\":[]")); /* no arguments */
+        CHECK(!strstr(text, "after")); /* it is no attempt at arguments */
     }
     tcall_release(&tc, &call);
     prepare();
@@ -800,7 +804,7 @@ static void test_example(void)
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(says("\"suggestion\":\"Example: work(path=\\\"value\\\", "
                "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
-               "map={\\\"a\\\" : 1}, x=1)\""));
+               "map={\\\"a\\\":1}, x=1)\""));
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
     prepare();
     tools[0].parameters = tcall_schema_text_of(

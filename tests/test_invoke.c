@@ -4,7 +4,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/records.c"
+#include "../src/invoke.c"
 #endif
 #include "check.h"
 
@@ -244,14 +244,15 @@ static void test_arguments(void)
 
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
         CHECK(says("led on, level 50") && runs == 1);
-        CHECK(call.validated && call.fixes == 0 && call.coercions == 0);
+        CHECK(call.asked.validated && call.asked.fixes == 0 &&
+              call.asked.coercions == 0);
         CHECK(strcmp(events, "HSE") == 0);
 
         CHECK(call_tool(&tc, &call, "set_led",
                         "{'on': 'true', level: \"7\", \"mode\": null,}") ==
               TCALL_OK);
         CHECK(says("led on, level 7") && runs == 2);
-        CHECK(call.fixes != 0 && call.coercions == 3);
+        CHECK(call.asked.fixes != 0 && call.asked.coercions == 3);
 
         CHECK(call_tool(&tc, &call, "set_led", "{\"level\":101,\"x\":1}") ==
               TCALL_E_INVALID);
@@ -304,7 +305,7 @@ static void test_provider_schema(void)
               TCALL_E_INVALID);
         CHECK(says("maximum") && runs == 0);
         CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
-        CHECK(call.validated && runs == 1);
+        CHECK(call.asked.validated && runs == 1);
     }
 }
 
@@ -401,7 +402,7 @@ static void test_permissions(void)
     verdict = TCALL_VERDICT_ALLOW;
     CHECK(call_tool(&tc, &call, "confirm", "{}") == TCALL_OK && runs == 1);
     CHECK(call_tool(&tc, &call, "loose", "{\"a\":1}") == TCALL_OK);
-    CHECK(!call.validated && runs == 2);
+    CHECK(!call.asked.validated && runs == 2);
     tools[LOOSE].no_schema_mode = TCALL_NO_SCHEMA_FULL;
     verdict = TCALL_VERDICT_DENY;
     CHECK(call_tool(&tc, &call, "loose", "{\"a\":1}") == TCALL_OK);
@@ -584,9 +585,9 @@ static void test_checked_again(void)
         desc.tool_count = 1;
         CHECK(start(&tc, &desc) == TCALL_OK);
         CHECK(call_tool(&tc, &call, "t", rows[i][1]) == TCALL_E_INVALID);
-        CHECK(!call.validated && call.coercions == 1);
+        CHECK(!call.asked.validated && call.asked.coercions == 1);
         CHECK(call_tool(&tc, &call, "t", rows[i][2]) == TCALL_E_FAILED);
-        CHECK(call.validated && call.coercions == 1);
+        CHECK(call.asked.validated && call.asked.coercions == 1);
     }
 }
 
@@ -711,7 +712,7 @@ static void test_validator(void)
     desc.validator = &own;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_led", "{\"level\":7}") == TCALL_OK);
-    CHECK(call.validated && runs == 1 && asked == 1);
+    CHECK(call.asked.validated && runs == 1 && asked == 1);
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_INVALID);
     CHECK(says("level must be 7") && runs == 1);
     /* It may know what the built-in one refuses; JSON it must be. */
@@ -768,7 +769,8 @@ static void test_struct(void)
     CHECK(says("off 7b") && runs == 2);
     CHECK(call_tool(&tc, &call, "set_lamp",
                     "{\"on\":true,\"level\":99999999999}") < 0);
-    CHECK(call.step == TCALL_STEP_VALIDATE && says("/level") && runs == 2);
+    CHECK(call.asked.step == TCALL_STEP_VALIDATE && says("/level") &&
+          runs == 2);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true,\"x\":1}") ==
           TCALL_E_INVALID);
 }

@@ -3,7 +3,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/mask.c"
+#include "../src/records.c"
 #endif
 #include "check.h"
 

@@ -3,7 +3,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/shape_text.c"
+#include "../src/say_schema.c"
 #endif
 
 #include "check.h"

@@ -269,7 +269,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
 {
     tcall_writer w = writer_to(APPROVAL);
     (void)user;
-    tcall_write_json(&w, call->args);
+    tcall_write_json(&w, call->asked.args);
     CHECK(tcall_writer_flush(&w) == TCALL_OK);
     return TCALL_VERDICT_ALLOW;
 }
@@ -397,8 +397,8 @@ static void check_events(void)
     memset(&e, 0, sizeof e);
     call.name = tcall_str_of("lamp");
     call.arguments = tcall_str_of("{}");
-    call.fixes = TCALL_FIX_FENCE;
-    call.coercions = 2;
+    call.asked.fixes = TCALL_FIX_FENCE;
+    call.asked.coercions = 2;
     e.kind = TCALL_EVENT_HYDRATED;
     e.call = &call;
     e.ms = 7;

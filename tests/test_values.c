@@ -140,10 +140,8 @@ static size_t written(tcall_json v, char *to)
 static bool stays(tcall_json v)
 {
     size_t len = written(v, again);
-    uint64_t one, two;
     return len == first_len && !memcmp(first, again, len) &&
-           tcall_hash_json(&tc, v, &one) == TCALL_OK &&
-           tcall_hash_json(&tc, parsed(other), &two) == TCALL_OK && one == two;
+           tcall_hash_json(&tc, v) == tcall_hash_json(&tc, parsed(other));
 }
 
 /* Goes to a random value within, by whatever getters. */

@@ -1,7 +1,7 @@
 /*
  * shown.h - a filter that shows characters which a terminal would obey
  *
- * It stands in front of the sink of whatever a person looks at, as >>mask in
+ * It stands in front of the sink of whatever a person looks at, as >>invoke in
  * toolcall.h does for secrets; of both the mask comes first:
  *
  *     static ttool_shown shown = {my_sink};

@@ -15,7 +15,7 @@ FLAGS = ["-std=c99", "-I.", "-DTOOLCALL_JSMN", "-DJSMN_STATIC", "-DJSMN_STRICT",
          "-DJSMN_PARENT_LINKS"]
 
 # What a call goes through, from a provider's answer to its result.
-CHAPTERS = ["chat", "call", "context", "result", "run", "stages", "invoke", "records", "hooks",
+CHAPTERS = ["chat", "call", "records", "invoke", "hooks",
             "agent", "agent_loop", "save"]
 
 # Random turns reach lines by chance and check few of them; tools/ and port/ have

@@ -1,0 +1,1008 @@
+#pragma once
+#include "say.c"
+#include "tools.h"
+
+/* ==========================================================================
+ * >>say: schemas
+ *
+ * The schema of a tool is written as its provider wants it: from the text of
+ * its author, or from its shape, as a struct and an example are. What is
+ * written of shapes is a piece of flash at a time, since on an AVR texts are
+ * read from there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_level_in_ {
+    const tcall_object *object; /* NULL: it is a list, */
+    const tcall_shape *list;    /* this one; in flash both */
+    const char *at;             /* its struct or first item; NULL: none */
+    uint16_t next, count;       /* members or items: passed; all */
+} tcall_level_in_;
+
+/* A walk over the values of a shape, and of a struct if there is one; else a
+ * list has one item. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *shape; /* of the value at hand, in flash */
+    const char *at;           /* where it is, or NULL */
+    tcall_level_in_ *in;      /* what it is in; once entered, itself */
+    uint8_t depth;            /* of what is open; 0: the walk has ended */
+    bool deep;                /* some values lie too deep, and are left out */
+    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or a list. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk,
+                             const tcall_object *object,
+                             const tcall_shape *list)
+{
+    walk->in = &walk->open[walk->depth++];
+    walk->in->object = object;
+    walk->in->list = list;
+    walk->in->at = walk->at;
+    walk->in->next = 0;
+    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->at = (const char *)args;
+    tcall_walk_open_(walk, shape, NULL);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    if (!list && shape->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
+                     list ? walk->shape : NULL);
+    if (list && walk->at) {
+        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
+        walk->in->at += shape->digits;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open; at its end leaves it,
+ * which is the value at hand again. Returns false then. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    bool ends = walk->in->next == walk->in->count;
+    const tcall_level_in_ *in;
+    size_t index;
+    if (ends && --walk->depth == 0)
+        return false;
+    walk->in -= ends;
+    walk->in->next = (uint16_t)(walk->in->next + !ends);
+    in = walk->in;
+    index = in->next - 1u;
+    walk->shape =
+        in->object
+            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
+                  index
+            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
+    walk->at = in->at;
+    if (in->at)
+        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
+                               : index * TCALL_FETCH_16_(&in->list->size);
+    return !ends;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, int count)
+{
+    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk))
+            continue;
+        if (walk.in->object && walk.in->next == 1) {
+            TCALL_FETCH_(tcall_object, object, walk.in->object);
+            if (index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= 2;
+        }
+        if (!tcall_walk_enter_(&walk)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)value->more,
+                                         (int)value->high + 1);
+        }
+    }
+    return tcall_slice_(NULL, 0);
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; *null: it came as null. */
+static bool tcall_put_member_(tcall_writer *writer,
+                              const tcall_shape_walk_ *walk, bool *null)
+{
+    TCALL_FETCH_(tcall_object, object, walk->in->object);
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const uint8_t *given = (const uint8_t *)walk->in->at;
+    unsigned i = walk->in->next - 1u;
+    *null = given && !TCALL_BIT_OF_(given, i) &&
+            !(shape->flags & TCALL_MEMBER_DEFAULT);
+    if (given
+            ? shape->offset == TCALL_NOWHERE ||
+                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+            : !(shape->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        bool list = !walk.in->object, null = false;
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, list ? ']' : '}');
+        } else if (list || tcall_put_member_(writer, &walk, &null)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (null) {
+                tcall_write_null(writer);
+            } else if (!tcall_walk_enter_(&walk)) {
+                put(writer, value, walk.at);
+            } else {
+                tcall_write_open(writer, walk.in->object ? '{' : '[');
+                if (!walk.in->object && !args)
+                    walk.in->count = (uint16_t)value->low;
+            }
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, shape, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Returns the types that are said of the value at hand; all of them are said by
+ * saying nothing. OpenAI wants an optional property to be required, or null. */
+static unsigned tcall_view_types_(const tcall_view_ *view,
+                                  const tcall_shape_walk_ *walk)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    unsigned types = tcall_types_of_(shape->types);
+    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
+        !(shape->flags & TCALL_MEMBER_REQUIRED))
+        types |= TCALL_SHAPE_NULL;
+    return (types & all) == all ? 0 : types;
+}
+
+/* Writes the first type of a set, null last; returns the others. */
+static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0boolean\0integer\0number\0string\0array\0object\0";
+    int index = types > TCALL_SHAPE_NULL;
+    while (!(types >> index & 1))
+        index++;
+    TCALL_PUT_(out, "\"type\":");
+    tcall_put_string_(out, tcall_word_at_(words, index));
+    return types & ~(1u << index);
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
+        "minLength\0maxLength\0minItems\0maxItems\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Begins the schema of the value at hand: up to what is in it. Of several types
+ * the first says all else: not everyone accepts a list of types. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    tcall_limits_ limits = tcall_limits_of_(shape);
+    unsigned types = tcall_view_types_(view, walk);
+    bool several = (types & (types - 1)) != 0;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
+        view->optional++;
+    view->unions = (uint16_t)(view->unions + several);
+    view->unfit |=
+        walk->depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    if (types)
+        tcall_view_type_(view->out, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (shape->kind == TCALL_KIND_CHOICE) {
+        const char *word = (const char *)shape->more;
+        int32_t left = shape->high;
+        TCALL_PUT_(view->out, "\"enum\":[");
+        for (; left >= 0; left--, word = tcall_word_next_(word))
+            tcall_put_string_(view->out, word);
+        TCALL_SAY(view->out, "]");
+    }
+}
+
+/* Ends it: with its other types, what a member is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_shape_walk_ *walk)
+{
+    const tcall_object *around = walk->in->object;
+    unsigned types = tcall_view_types_(view, walk);
+    unsigned others = types & (types - 1);
+    if (types & TCALL_SHAPE_NULL &&
+        others) /* null is the last, not the first */
+        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
+    if (others) {
+        while (others) {
+            TCALL_SAY(view->out, "},{");
+            others = tcall_view_type_(view->out, others);
+        }
+        TCALL_SAY(view->out, "}]");
+    }
+    if (around) {
+        TCALL_FETCH_(tcall_object, object, around);
+        TCALL_FETCH_(tcall_shape, shape, walk->shape);
+        const char *text =
+            tcall_word_at_(object->descriptions, walk->in->next - 1);
+        if (TCALL_BYTE_(text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, text);
+        }
+        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+            TCALL_PUT_(view->out, "\"default\":");
+            tcall_put_leaf_(view->out, shape,
+                            (const char *)object->initial + shape->offset,
+                            true);
+        }
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const tcall_object *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    int i;
+    TCALL_SAY(view->out, "}");
+    for (i = 0; i < object->count; i++) {
+        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
+                      TCALL_MEMBER_REQUIRED))
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    while (walk.depth) {
+        const tcall_object *left = walk.in->object;
+        if (tcall_walk_next_(&walk)) {
+            if (left)
+                tcall_put_key_(view->out,
+                               tcall_word_at_(TCALL_FETCH_POINTER_(
+                                                  const char *, &left->names),
+                                              walk.in->next - 1));
+            else
+                TCALL_PUT_(view->out, "\"items\":");
+            TCALL_SAY(view->out, "{");
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (walk.in->object)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else if (left) {
+            tcall_view_rest_(view, left);
+        }
+        if (walk.depth)
+            tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- the text of a schema, as a mode has it ---- */
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. */
+#define TCALL_STRICT_DEPTH_ 24
+
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_ 32
+
+/* A bracket that is open. */
+typedef struct tcall_strict_open_ {
+    const char *from;
+    const char *back; /* what is next after it, where a $ref led to it */
+    uint8_t value;    /* TCALL_STRICT_..._ */
+    bool nullable;
+} tcall_strict_open_;
+
+/* Writes a schema again, without recursion. */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
+    tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
+} tcall_strict_walk_;
+
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
+{
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+            return true;
+    return false;
+}
+
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything. */
+static bool tcall_strict_vague_(const char *schema)
+{
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
+}
+
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(walk->view->out, value);
+    return p + value.len;
+}
+
+/* Enters the bracket at p, or where a $ref led to; returns the next byte to
+ * look at. */
+static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
+                                       const char *back, uint8_t value,
+                                       bool nullable)
+{
+    tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth];
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return back ? back : tcall_strict_copy_(walk, p);
+    }
+    if (!back)
+        tcall_write_open(view->out, *p);
+    open->from = p;
+    open->back = back;
+    open->value = value;
+    open->nullable = nullable;
+    walk->depth++;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return p + 1;
+}
+
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
+                                       const char *schema)
+{
+    tcall_writer *out = walk->view->out;
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(properties);
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(out, "\"type\":\"object\"");
+    if (!properties || follows)
+        return;
+    TCALL_PUT_(out, "\"additionalProperties\":false");
+    if (walk->view->mode != TCALL_STRICT_OPENAI)
+        return;
+    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+    TCALL_SAY(out, "]");
+}
+
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    const tcall_strict_open_ *open = &walk->open[--walk->depth];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (open->back)
+        return open->back;
+    if (schema)
+        tcall_strict_close_schema_(walk, open->from);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return p + 1;
+}
+
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
+                                        const char *ref)
+{
+    const char *at = walk->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    int i = walk->depth, len;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    while (at && i-- > 0)
+        if (walk->open[i].from == at)
+            at = NULL;
+    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
+               ? at
+               : NULL;
+}
+
+/* Returns whether a schema that led here by a $ref has this keyword itself. */
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
+                                    const char *keyword)
+{
+    int i;
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode. */
+static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
+                                                       const char *key)
+{
+    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
+    for (;
+         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         row++)
+        if (((row->kept | row->unfit) & mode ||
+             row->value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, row->name))
+            return row;
+    return NULL;
+}
+
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+{
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+}
+
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
+                                        const char *key)
+{
+    tcall_view_ *view = walk->view;
+    const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
+    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
+    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
+    bool doubled, constant = kind == TCALL_STRICT_CONST_;
+    if (kind == TCALL_STRICT_REF_) {
+        /* Ollama knows no $ref: the members of what it names are written */
+        value = tcall_strict_target_(walk, value);
+        if (!value || walk->refs == TCALL_STRICT_REFS_)
+            return next;
+        walk->refs++;
+        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
+                                   false);
+    }
+    if (!row || tcall_strict_is_hidden_(walk, row->name))
+        return next;
+    /* oneOf is written as anyOf, which may be there already. */
+    doubled =
+        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    view->unfit |= doubled || row->unfit & view->mode ||
+                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
+    if (doubled || !(row->kept & view->mode) ||
+        !tcall_strict_takes_(view->mode, kind, value))
+        return next;
+    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
+    if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
+        return tcall_strict_enter_(walk, value, NULL, kind, false);
+    tcall_write_text(view->out, constant ? "[" : "");
+    tcall_strict_copy_(walk, value);
+    tcall_write_text(view->out, constant ? "]" : "");
+    return next;
+}
+
+/* An element of a list of schemas, or a schema with its name. An optional
+ * property is required for OpenAI, and may be null; Anthropic counts them for
+ * the whole request. */
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_view_ *view = walk->view;
+    const tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool nullable = false;
+    if (open->value == TCALL_STRICT_PROPERTIES_ &&
+        !tcall_strict_has_(tcall_text_get_(open[-1].from, "required"),
+                           tcall_text_bytes_of_(p))) {
+        view->optional++;
+        nullable = view->mode == TCALL_STRICT_OPENAI;
+    }
+    if (open->value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(view->out, ':');
+        p = tcall_text_value_(p);
+    }
+    if (nullable)
+        TCALL_PUT_(view->out, "{\"anyOf\":[");
+    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
+{
+    tcall_strict_walk_ walk;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth && *(p = tcall_text_next_(p)))
+        p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
+            : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
+                ? tcall_strict_member_(&walk, p)
+                : tcall_strict_schema_(&walk, p);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
+}
+
+/* ---- the schema of a tool ---- */
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns the text of the schema that is sent of a tool, or NULL: it is written
+ * from its shape. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    if (tool->shape && !tool->provider_schema.text)
+        return NULL;
+    text = text ? tcall_text_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
+{
+    const char *text = tcall_tool_schema_(tool);
+    tcall_view_ view = {out, mode, false, 0, 0};
+    if (!text)
+        tcall_view_shape_(&view, tool->shape);
+    else if (mode)
+        tcall_strict_text_(&view, text);
+    else
+        tcall_strict_plain_(out, text);
+    if (text) /* of an object, and not of one of several */
+        view.unfit |= !tcall_strict_type_(text, "object") ||
+                      tcall_text_get_(text, "anyOf") ||
+                      tcall_text_get_(text, "oneOf") ||
+                      tcall_text_get_(text, "allOf");
+    return view;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
