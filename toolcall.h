@@ -394,8 +394,10 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
+    size_t most; /* bytes used of both beside it, since it was lent */
     size_t mark; /* where the last owner of the top begins; 0: nobody */
-    size_t peak; /* most bytes ever used of both together */
+    size_t peak; /* most bytes ever used of both together: of what was lent,
+                  * those that were written */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
                     want more */
@@ -633,6 +635,7 @@ struct tcall_num_;
  * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    int64_t initial; /* of a member of kind number its default, in millionths */
     bool (*store)(void *to, const struct tcall_num_ *number);
 } tcall_range;
 
@@ -728,7 +731,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
                  TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0))                      \
     TCALL_UNUSED_ static const struct {                                       \
         char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
-    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
+    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, optional)}; \
     static const tcall_shape me##_item_ TCALL_FLASH_ =                        \
         TCALL_USE_(TCALL_NODE_OF_, kind, 0, 0, &me##_ranges_.item);
 
@@ -813,7 +816,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_ROW_RANGE_(me, role, kind, name, text)                          \
     TCALL_USE_(TCALL_RANGE_OF_, kind, name)
 #define TCALL_ROW_BOUNDS_(me, role, kind, name, text)                         \
-    TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)
+    TCALL_USE_(TCALL_BOUNDS_OF_, kind, role)
 #define TCALL_ROW_NODE_(me, role, kind, name, text)                           \
     TCALL_USE_(TCALL_NODE_OF_, kind, TCALL_BITS_(role),                       \
                offsetof(struct me, name), &me##_ranges_.name),
@@ -874,13 +877,13 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
-#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
-    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
-#define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
-    TCALL_BOUNDS_##has(low, high, store)
-#define TCALL_BOUNDS_0(low, high, store)
-#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
+#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, role)    \
+    TCALL_ROLE_(TCALL_BOUNDS_, role, TCALL_COLUMNS_ range)
+#define TCALL_BOUNDS_(bits, is, value, has, low, high, store)                 \
+    TCALL_BOUNDS_##has(value, low, high, store)
+#define TCALL_BOUNDS_0(value, low, high, store)
+#define TCALL_BOUNDS_1(value, low, high, store)                               \
+    , {low, high, TCALL_MILLIONTHS_(value), store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
@@ -1110,6 +1113,9 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
+#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#endif
 
 /* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
  * of a shape, and with most values of schemas. The keyword is that of JSON
@@ -1207,16 +1213,9 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    union {
-        struct {
-            tcall_words_ words;
-#if TOOLCALL_MISFIT_TEXT
-            uint8_t kept; /* the first bytes of a name or word, for a misfit */
-            char text[TOOLCALL_MISFIT_TEXT];
-#endif
-        } name;
-        char number[TOOLCALL_NUMBER_BYTES];
-    } now;
+    tcall_words_ words;
+    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
+                                       * number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1396,17 +1395,23 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(UNEVALUATED, "unevaluatedProperties", '!') \
     X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
 
+/* X of what else a fault may be. */
+#define TCALL_NO_KEYWORDS_(X)    \
+    X(ROOM, "room", 0)           \
+    X(DUPLICATE, "duplicate", 0) \
+    X(NUL, "nul", 0)             \
+    X(LEVELS, "levels", 0)
+
 enum {
     TCALL_ON_NOTHING_,
 #define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
-    /* misfits that are no keyword */
-    TCALL_ON_ROOM_ = TCALL_KEYWORD_COUNT_,
-    TCALL_ON_DUPLICATE_,
-    TCALL_ON_NUL_,
-    TCALL_ON_LEVELS_
+    TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
+#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+    TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Flags of a node that is no shape. */
@@ -1523,7 +1528,7 @@ typedef struct tcall_machine_desc {
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
@@ -1579,11 +1584,11 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed;
-    uint16_t first, frames;    /* the run of the value; slots in use */
-    uint32_t token, key;       /* in the text: the value, the member at hand */
-    uint32_t again, again_end; /* text that is read instead of the bytes */
-    tcall_fit_ fit;            /* place NULL: it has no shape */
+    bool named, inner, mended, brings, known, failed;
+    uint16_t first, frames; /* the run of the value; slots in use */
+    uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again; /* the end of text that is to be read where it stands */
+    tcall_fit_ fit; /* place NULL: it has no shape */
     tcall_words_ words;
     uint8_t skip; /* 1 + the depth of a container that no shape is for */
     bool heard;   /* the scalar, and whatever is skipped: it has a shape */
@@ -1620,8 +1625,9 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
 /* For tcall_machine_desc.coerce: reads a string or null that no node admits as
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
- * is null is left out. Private: is called when such a value ends. */
-TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
+ * is null is left out. Private: is called when such a value ends, and returns
+ * the types that it has then, 0: it is left out. */
+TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
@@ -2373,6 +2379,7 @@ typedef struct tcall_stages_ {
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
     int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2391,7 +2398,9 @@ typedef struct tcall_desc {
     const struct tcall_lenience_ *lenient;
     /* &tcall_report: looks for all that can be wrong with a table, and says it
      * in words. NULL: of a table only what could do harm is refused, with a
-     * code, for a program that has started once with the report. */
+     * code, for a program that has started once with the report; then of errors
+     * that only agents report, such as TCALL_E_CONNECT, a model that meets one
+     * in a tool's result reads the code. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -2441,8 +2450,6 @@ struct tcall {
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
-    uint16_t *names;          /* the tools in the order of their names */
-    size_t name_count;
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -2520,6 +2527,7 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * whose tools have shapes carries none of it.
  */
 
+struct tcall_author_;
 struct tcall_said_fault_;
 
 /* Private: a schema of a row that is judged. */
@@ -2533,11 +2541,11 @@ typedef struct tcall_judged_ {
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Of a call: compiles to the end of the memory. */
+    /* Compiles as its author wants it; NULL: to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size);
+                   size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -2754,18 +2762,17 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* where those of the stage at hand are */
-    uint16_t around;            /* where the hook is that is around what runs */
-    uint8_t around_depth;       /* how many are */
-    uint32_t held; /* acquiring hooks that are to be released, bits */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    uint8_t around_depth; /* how many are */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
     bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
-    bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
     bool at_work : 1; /* it has called the program */
@@ -2779,7 +2786,6 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits */
     size_t wanted;    /* bytes of an output that did not fit */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2840,10 +2846,9 @@ struct tcall_call {
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_block *block, tcall_machine *machine,
-                tcall_machine_desc *desc, tcall_str text, bool strict,
-                uint32_t *fixes);
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
@@ -2852,13 +2857,6 @@ struct tcall_lenience_ {
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
  * held in the block until tcall_release. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds; one that is under way is ended first, as by
- * tcall_cancel. Calls may be released in any order; their memory is free when
- * those that were hydrated after them are released too. Returns TCALL_OK; or
- * TCALL_E_USAGE, and nothing has changed, from a function that the call has
- * called, and for a call that an agent makes. */
-TCALL_API int tcall_release(tcall *tc, tcall_call *call);
-
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
@@ -2902,6 +2900,12 @@ TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
  * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                             tcall_writer *out, tcall_call *call);
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Calls may be released in any order; their memory is free when
+ * those that were hydrated after them are released too. Returns TCALL_OK; or
+ * TCALL_E_USAGE, and nothing has changed, from a function that the call has
+ * called, and for a call that an agent makes. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -3563,9 +3567,68 @@ enum {
 };
 
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
- * and call may be set after tcall_reader_init. */
+ * and call may be set after tcall_reader_init. What is used most comes first:
+ * code that is near the beginning of a struct is shorter. */
 typedef struct tcall_reader {
-    struct tcall_syntax_ syntax; /* private */
+    struct tcall_syntax_ syntax; /* private, and so is what follows */
+    tcall_chat *chat;
+    const tcall_provider *provider;
+    size_t start; /* the items of this answer begin here */
+    size_t place[TCALL_PLACES_];
+    size_t text_max,
+        missing;           /* bytes of text that are kept; that did not fit */
+    size_t echo;           /* bytes of arguments that came again */
+    const uint8_t *member; /* the row of the current value, in its format */
+    const uint8_t *next;   /* of its object, where the next name is looked for
+                            * first */
+    void (*text)(void *user, tcall_str piece);
+    void *user;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;           /* its arguments come again */
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;                     /* before its choice */
+        uint8_t stop_before;
+    } doc;
+    struct {                    /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    /* of the current value */
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    uint8_t word_len, levels;
+    char word[40]; /* a short value; of a name what came so far */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
+    uint16_t half;          /* a character's first half that was told, */
+    const uint8_t *half_of; /* and the row it is of */
+    /* the current element's text as it came */
+    bool keeping_raw;
+    size_t raw_missing; /* bytes that did not fit */
+    const char *kept;   /* what is in this piece begins here */
+    /* framing */
+    uint8_t state, match;
+    bool sse, after_cr, in_document, any_document, several, broken;
+    uint32_t silent; /* bytes since a document with a value that matters */
+    /* Not private from here on. */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -3577,66 +3640,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-    /* private */
-    void (*text)(void *user, tcall_str piece);
-    void *user;
-    const tcall_provider *provider;
-    tcall_chat *chat;
-    size_t start; /* the items of this answer begin here */
-    size_t text_max,
-        missing; /* bytes of text that are kept; that did not fit */
-    size_t place[TCALL_PLACES_];
-    size_t echo;  /* bytes of arguments that came again */
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
-    struct {      /* of the answer, until it begins anew */
-        bool has_text;          /* there is an item for its text */
-        bool text_ends, parted; /* the next text is another one; told so */
-        bool complete, finished, cut; /* it is over; said why; in a call */
-        uint8_t words; /* the field that brought words of reasoning */
-    } said;
-    struct {               /* of the current document */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        /* of its choice: */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;
-        uint8_t stop_before; /* the answer before it */
-    } doc;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
-    } element;
-    bool echoes;        /* its arguments come again */
-    bool keeping_raw;   /* its text is kept as it came */
-    size_t raw_missing; /* bytes of that which did not fit */
-    const char *kept;   /* its text in this piece begins here */
-    /* of the current value */
-    const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's, where the next name is looked for
-                            * first */
-    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    uint8_t levels;
-    uint8_t field; /* TCALL_FIELD_... */
-    bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
-    char word[40]; /* a short one; of a name what came so far */
-    uint8_t word_len;
-    /* a character's first half that was told, and what it is of */
-    uint16_t half;
-    const uint8_t *half_of;
-    /* framing */
-    uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, several, broken;
-    uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text
@@ -4361,9 +4364,7 @@ extern "C" {
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str slice;
-    slice.ptr = ptr;
-    slice.len = len;
+    tcall_str slice = {ptr, len};
     return slice;
 }
 
@@ -4410,10 +4411,13 @@ static const char tcall_error_codes_[] =
     "ok\0" TCALL_ERRORS(TCALL_X_) "?";
 #undef TCALL_X_
 
-static const char tcall_error_sentences_[] =
+/* Of errors that a call may end with, and of those that only agents report:
+ * who has no use for these does not carry them. */
+static const char tcall_call_sentences_[] =
     "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_);
+static const char tcall_agent_sentences_[] =
+    TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
 
 static unsigned tcall_error_row_(int error)
 {
@@ -4427,31 +4431,43 @@ const char *tcall_error_code(int error)
     return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
+/* Returns the sentence of an error that a call may end with; the code of any
+ * other. */
+TCALL_SHARED_ const char *tcall_call_error_text_(int error)
+{
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row <= TCALL_I_PROVIDER ? tcall_nth_(tcall_call_sentences_, row) : "";
+    return *text ? text : tcall_error_code(error);
+}
+
 const char *tcall_error_text(int error)
 {
-    const char *sentence =
-        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
-    return *sentence ? sentence : tcall_error_code(error);
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row > TCALL_I_PROVIDER
+            ? tcall_nth_(tcall_agent_sentences_, row - TCALL_I_PROVIDER - 1)
+            : "";
+    return *text ? text : tcall_call_error_text_(error);
 }
 
 const char *tcall_error_type(int error)
 {
-    switch (error) {
-    case TCALL_E_DENIED:
-    case TCALL_E_ABORTED:
-    case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_TWICE: return "security";
-    case TCALL_E_FAILED:
-    case TCALL_E_LOOP:
-    case TCALL_E_STALE:
-    case TCALL_E_UNREAD:
-    case TCALL_E_NOT_FOUND: return "user";
-    case TCALL_E_CANCELLED: return "cancelled";
-    case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_UNKNOWN:
-    case TCALL_E_CUT: return "validation";
-    default: break;
-    }
+    static const struct {
+        int8_t error;
+        char type[11];
+    } types[] = {
+        {TCALL_E_DENIED, "permission"},   {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_APPROVAL, "permission"}, {TCALL_E_TWICE, "security"},
+        {TCALL_E_FAILED, "user"},         {TCALL_E_LOOP, "user"},
+        {TCALL_E_STALE, "user"},          {TCALL_E_UNREAD, "user"},
+        {TCALL_E_NOT_FOUND, "user"},      {TCALL_E_CANCELLED, "cancelled"},
+        {TCALL_E_TIMEOUT, "timeout"},     {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_CUT, "validation"}};
+    size_t i;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].error == error)
+            return types[i].type;
     /* Everything else that reading and checking arguments reports. */
     return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
                                                               : "system";
@@ -4528,19 +4544,18 @@ TCALL_SHARED_ int tcall_hex_(char digit)
 /* First or following byte of a multi-byte character. */
 TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
+    bool first = !u->left;
+    if (c < (first ? 0xC2 : u->low) || c > (first ? 0xF4 : u->high))
         return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    u->left = (uint8_t)(!first ? u->left - 1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(!first      ? 0x80
+                       : c == 0xE0 ? 0xA0
+                       : c == 0xF0 ? 0x90
+                                   : 0x80);
+    u->high = (uint8_t)(!first      ? 0xBF
+                        : c == 0xED ? 0x9F
+                        : c == 0xF4 ? 0x8F
+                                    : 0xBF);
     return true;
 }
 
@@ -4587,17 +4602,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (letter) {
-    case '"':
-    case '\\':
-    case '/': return letter;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return 0;
-    }
+    static const char escapes[] TCALL_FLASH_ = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const char *at = escapes;
+    while (TCALL_BYTE_(at) && TCALL_BYTE_(at) != letter)
+        at += 2;
+    return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -4691,11 +4700,7 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number;
-    number.first = number.last = NULL;
-    number.sign = 0;
-    number.minus = minus;
-    number.cut = false;
+    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -4728,13 +4733,10 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *at;
-    int count = 0;
+    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
     if (!number->sign)
         return 0;
-    for (at = number->first; at <= number->last; at++)
-        count += *at != '.';
-    return count;
+    return (int)most + (memchr(number->first, '.', most) == NULL);
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
@@ -5029,10 +5031,9 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    if (number->sign && number->top > DBL_MAX_10_EXP)
-        return false;
-    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
-        !tcall_num_round_(number, &bits))
+    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
+    if (number->sign && (number->top > DBL_MAX_10_EXP ||
+                         (!tiny && !tcall_num_round_(number, &bits))))
         return false;
     if (bits >= TCALL_INFINITE_)
         return false;
@@ -5095,6 +5096,15 @@ TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
         block->need = size;
 }
 
+/* Notes that so many bytes are used, beside what is lent. */
+static void tcall_block_used_(tcall_block *block, size_t used)
+{
+    if (block->most < used)
+        block->most = used;
+    if (block->peak < used)
+        block->peak = used;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
@@ -5104,8 +5114,7 @@ TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
         tcall_block_note_(block, used + size);
         return false;
     }
-    if (block->peak < used + size)
-        block->peak = used + size;
+    tcall_block_used_(block, used + size - block->lent);
     return true;
 }
 
@@ -5118,20 +5127,31 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
+/* What was lent before, and used meanwhile. */
+typedef struct tcall_loan_ {
+    size_t lent, most;
+} tcall_loan_;
+
 /* Lends the first free bytes to what is written there while the program may be
  * called: nobody else gets them, and nobody takes them for what lasts. */
-TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+TCALL_SHARED_ tcall_loan_ tcall_block_lend_(tcall_block *block, size_t size)
 {
+    tcall_loan_ before = {block->lent, block->most};
     block->low += size;
     block->lent += size;
-    tcall_block_room_(block, 0); /* notes the peak */
+    block->most = 0;
+    return before;
 }
 
-/* Takes back what was lent since it was so much. */
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+/* Takes back what was lent, of which so many bytes were written. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, tcall_loan_ before,
+                                       size_t written)
 {
-    block->low -= block->lent - lent;
-    block->lent = lent;
+    size_t used = block->most + written;
+    block->low -= block->lent - before.lent;
+    block->lent = before.lent;
+    block->most = before.most;
+    tcall_block_used_(block, used);
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -5614,105 +5634,37 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
 
 /* ---- a text that jsmn has tokenised ----
  *
- * jsmn lets pass what JSON does not allow between two tokens, and within them.
- * So each gap is held against what the links of the tokens make of it: the
- * brackets that close, then a comma, a colon, or nothing.
+ * jsmn lets pass what JSON does not allow between two strings, and within them.
+ * So the recogniser reads what is between them, and tells of a string as jsmn
+ * found it where nothing in it is escaped.
  */
 
-/* A text, and how far its user was told of it. */
-typedef struct tcall_tokens_ {
-    tcall_syntax_ *s;
-    const jsmntok_t *tok;
-    const char *text, *at, *end;
-    int open;   /* the innermost object or array, -1: none */
-    bool named; /* a name was told: its value follows */
-} tcall_tokens_;
-
-/* Eats white space, and this character. Returns whether it came. */
-static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+/* Reads up to an end. */
+static void tcall_tokens_eat_(tcall_syntax_ *s, const char *at, const char *end)
 {
-    while (t->at < t->end && tcall_is_space_(*t->at))
-        t->at++;
-    return t->at < t->end && *t->at++ == c;
+    while (at < end && !s->error)
+        at = tcall_syntax_turn_(s, at, end);
 }
 
-/* Closes the innermost object or array. */
-static bool tcall_tokens_close_(tcall_tokens_ *t)
+/* Tells of the string between these quotes. */
+static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
+                                 const char *to)
 {
-    const jsmntok_t *tok = t->tok;
-    int parent;
-    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
-        return false;
-    parent = tok[t->open].parent;
-    if (parent >= 0 && tok[parent].type == JSMN_STRING)
-        parent = tok[parent].parent; /* it was the value of this name */
-    t->open = parent;
-    tcall_syntax_close_(t->s, t->at - 1);
-    return !t->s->error;
-}
-
-/* Eats what must stand in front of a token, up to its beginning. */
-static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
-{
-    int parent = t->tok[i].parent;
-    if (t->named)
-        return parent == i - 1 && tcall_tokens_eat_(t, ':');
-    while (t->open != parent)
-        if (!tcall_tokens_close_(t))
-            return false;
-    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
-}
-
-/* Tells of a string with these quotes: mostly all of it at once. */
-static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
-                                        const char *to)
-{
-    tcall_syntax_ *s = t->s;
     const char *text = from + 1;
-    t->named = s->object && !t->named;
-    if (tcall_plain_(text, to) != to) {
-        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
-                        : tcall_syntax_value_(s, from, t->end);
-        while (from <= to && !s->error)
-            from = tcall_syntax_turn_(s, from, t->end);
-        return from;
+    if (s->state > TCALL_AT_FIRST_NAME_ || tcall_plain_(text, to) != to) {
+        tcall_tokens_eat_(s, from, to + 1);
+        return;
     }
     s->from = from;
     s->wide = false;
-    if (t->named) {
-        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
-        return to + 1;
+    s->named = s->state >= TCALL_AT_NAME_;
+    if (s->named) {
+        tcall_syntax_named_(s, text, to);
+        return;
     }
     TCALL_USER_(s, begin)(s, '"');
-    if (to > text)
-        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
-    return to + 1;
-}
-
-/* Tells of a name, of a value that is no container, or that one opens. */
-static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
-{
-    const jsmntok_t *tok = &t->tok[i];
-    const char *from = t->text + tok->start, *to = t->text + tok->end;
-    bool string = tok->type == JSMN_STRING;
-    from -= string;
-    while (t->at < from && tcall_is_space_(*t->at))
-        t->at++;
-    if (t->at != from || (t->s->object && !t->named && !string))
-        return false;
-    if (string) {
-        to++;
-        t->at = tcall_tokens_string_(t, from, to - 1);
-    } else {
-        if (tok->type != JSMN_PRIMITIVE) {
-            to = from + 1;
-            t->open = i;
-        }
-        t->named = false;
-        t->at = tcall_syntax_value_(t->s, from, t->end);
-    }
-    return t->at == to && !t->s->error;
 }
 
 /* Tells all of a text to the user, who has just begun and asks for all. Returns
@@ -5721,23 +5673,19 @@ static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
 TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
                                         const jsmntok_t *tok, int count)
 {
-    tcall_tokens_ t;
-    int i;
-    t.s = s;
-    t.tok = tok;
-    t.text = t.at = text.ptr;
-    t.end = text.ptr + text.len;
-    t.open = -1;
-    t.named = false;
-    for (i = 0; i < count; i++)
-        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
-            return false;
-    while (t.open >= 0)
-        if (t.named || !tcall_tokens_close_(&t))
-            return false;
-    while (t.at < t.end && tcall_is_space_(*t.at))
-        t.at++;
-    return t.at == t.end && s->state == TCALL_AT_DONE_;
+    const char *at = text.ptr;
+    for (; count-- > 0 && !s->error; tok++) {
+        const char *from = text.ptr + tok->start - 1;
+        if (tok->type != JSMN_STRING)
+            continue;
+        tcall_tokens_eat_(s, at, from);
+        at = text.ptr + tok->end;
+        if (!s->error)
+            tcall_tokens_string_(s, from, at);
+        at++;
+    }
+    tcall_tokens_eat_(s, at, text.ptr + text.len);
+    return !s->error && s->state == TCALL_AT_DONE_;
 }
 
 #endif
@@ -6428,35 +6376,32 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-        misfit->text_len = decoder->now.name.kept;
-        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
-    }
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
+    memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
 
-/* Keeps the beginning of a name or word for a misfit. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
-                                const char *bytes, size_t len)
+/* Keeps the beginning of a name, word or number. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
+                                size_t len)
 {
-#if TOOLCALL_MISFIT_TEXT
-    if (first)
-        decoder->now.name.kept = 0;
-    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
-#else
-    (void)decoder;
-    (void)first;
-    (void)bytes;
-    (void)len;
-#endif
+    size_t i = decoder->fit.length;
+    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+        decoder->text[i++] = *bytes++;
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    if (!decoder->fit.named)
+        decoder->fit.length = 0;
+    tcall_decoder_keep_(decoder, name, len);
+    decoder->fit.length += len;
     return tcall_fit_name_(s, &decoder->fit, name, len, last);
 }
 
@@ -6478,11 +6423,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t at = decoder->fit.length;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, !at, bytes, len);
-    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
-        memcpy(decoder->now.number + at, bytes, len);
+    tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6502,9 +6443,9 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
-    tcall_units_ units;
+    tcall_units_ units = {0, 0};
     tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
@@ -6586,7 +6527,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
     decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.words = &decoder->words;
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
@@ -7346,81 +7287,97 @@ int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
  * >>node
  */
 
-/* The words of the keywords, by their numbers. */
-static const char *const tcall_keyword_words_[] = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
-                                                   TCALL_KEYWORDS_(TCALL_X_)
+/* The words of the keywords: one object, which is linked where one is named. */
+static const struct tcall_keyword_words_ {
+#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0)
+    TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-                                                       "room",
-                                                   "duplicate", "nul",
-                                                   "levels"};
+} tcall_keyword_words_ = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                          TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
 
-/* The keywords in the order of their letters. */
-static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
-                                                 TCALL_ON_DYNAMIC_REF_,
-                                                 TCALL_ON_ID_,
-                                                 TCALL_ON_RECURSIVE_REF_,
-                                                 TCALL_ON_REF_,
-                                                 TCALL_ON_SCHEMA_,
-                                                 TCALL_ON_EXTRA_,
-                                                 TCALL_ON_OTHERS_,
-                                                 TCALL_ON_ALLOF_,
-                                                 TCALL_ON_ANYOF_,
-                                                 TCALL_ON_CONST_,
-                                                 TCALL_ON_CONTAINS_,
-                                                 TCALL_ON_DEFINITIONS_,
-                                                 TCALL_ON_DEPENDENCIES_,
-                                                 TCALL_ON_NEEDED_,
-                                                 TCALL_ON_DEPENDENT_,
-                                                 TCALL_ON_ELSE_,
-                                                 TCALL_ON_ENUM_,
-                                                 TCALL_ON_BELOW_,
-                                                 TCALL_ON_ABOVE_,
-                                                 TCALL_ON_OLD_ID_,
-                                                 TCALL_ON_IF_,
-                                                 TCALL_ON_ITEMS_,
-                                                 TCALL_ON_MAX_CONTAINS_,
-                                                 TCALL_ON_MAX_ITEMS_,
-                                                 TCALL_ON_MAX_LENGTH_,
-                                                 TCALL_ON_MAX_PROPERTIES_,
-                                                 TCALL_ON_MAXIMUM_,
-                                                 TCALL_ON_MIN_CONTAINS_,
-                                                 TCALL_ON_MIN_ITEMS_,
-                                                 TCALL_ON_MIN_LENGTH_,
-                                                 TCALL_ON_MIN_PROPERTIES_,
-                                                 TCALL_ON_MINIMUM_,
-                                                 TCALL_ON_MULTIPLE_,
-                                                 TCALL_ON_NOT_,
-                                                 TCALL_ON_ONEOF_,
-                                                 TCALL_ON_PATTERN_,
-                                                 TCALL_ON_PATTERNS_,
-                                                 TCALL_ON_PREFIX_,
-                                                 TCALL_ON_PROPERTIES_,
-                                                 TCALL_ON_NAMES_,
-                                                 TCALL_ON_REQUIRED_,
-                                                 TCALL_ON_THEN_,
-                                                 TCALL_ON_TYPE_,
-                                                 TCALL_ON_UNEVALUATED_ITEMS_,
-                                                 TCALL_ON_UNEVALUATED_,
-                                                 TCALL_ON_UNIQUE_};
+/* Where they begin in it, by their numbers. */
+static const uint16_t tcall_keyword_offsets_[] = {
+#define TCALL_X_(NAME, keyword, begins) \
+    offsetof(struct tcall_keyword_words_, NAME##_),
+    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+        TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns the word of a keyword. */
+TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
+{
+    return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
+}
+
+/* The keywords in the order of their lengths, and where each length begins. */
+static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
+                                                    TCALL_ON_OLD_ID_,
+                                                    TCALL_ON_NOT_,
+                                                    TCALL_ON_ID_,
+                                                    TCALL_ON_REF_,
+                                                    TCALL_ON_THEN_,
+                                                    TCALL_ON_ELSE_,
+                                                    TCALL_ON_ENUM_,
+                                                    TCALL_ON_TYPE_,
+                                                    TCALL_ON_ALLOF_,
+                                                    TCALL_ON_ANYOF_,
+                                                    TCALL_ON_ONEOF_,
+                                                    TCALL_ON_ITEMS_,
+                                                    TCALL_ON_CONST_,
+                                                    TCALL_ON_DEFS_,
+                                                    TCALL_ON_PATTERN_,
+                                                    TCALL_ON_MINIMUM_,
+                                                    TCALL_ON_MAXIMUM_,
+                                                    TCALL_ON_SCHEMA_,
+                                                    TCALL_ON_CONTAINS_,
+                                                    TCALL_ON_MIN_ITEMS_,
+                                                    TCALL_ON_MAX_ITEMS_,
+                                                    TCALL_ON_REQUIRED_,
+                                                    TCALL_ON_MIN_LENGTH_,
+                                                    TCALL_ON_MAX_LENGTH_,
+                                                    TCALL_ON_PROPERTIES_,
+                                                    TCALL_ON_MULTIPLE_,
+                                                    TCALL_ON_PREFIX_,
+                                                    TCALL_ON_MIN_CONTAINS_,
+                                                    TCALL_ON_MAX_CONTAINS_,
+                                                    TCALL_ON_UNIQUE_,
+                                                    TCALL_ON_DEFINITIONS_,
+                                                    TCALL_ON_DYNAMIC_REF_,
+                                                    TCALL_ON_DEPENDENCIES_,
+                                                    TCALL_ON_NAMES_,
+                                                    TCALL_ON_MIN_PROPERTIES_,
+                                                    TCALL_ON_MAX_PROPERTIES_,
+                                                    TCALL_ON_RECURSIVE_REF_,
+                                                    TCALL_ON_EXTRA_,
+                                                    TCALL_ON_DEPENDENT_,
+                                                    TCALL_ON_ABOVE_,
+                                                    TCALL_ON_BELOW_,
+                                                    TCALL_ON_UNEVALUATED_ITEMS_,
+                                                    TCALL_ON_PATTERNS_,
+                                                    TCALL_ON_NEEDED_,
+                                                    TCALL_ON_OTHERS_,
+                                                    TCALL_ON_UNEVALUATED_};
+static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
+                                               19, 23, 25, 27, 33, 34, 38, 38,
+                                               39, 43, 45, 45, 45, 46, 47};
+enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
 
 /* Returns the number of a keyword, or NOTHING. */
 TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
 {
-    size_t low = 0, high = sizeof tcall_keywords_sorted_;
-    while (low < high) {
-        size_t middle = (low + high) / 2, i = 0;
-        uint8_t on = tcall_keywords_sorted_[middle];
-        const char *known = tcall_keyword_words_[on];
-        while (i < word.len && known[i] == word.ptr[i])
-            i++;
-        if (i == word.len && !known[i])
+    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
+    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
+         i++) {
+        uint8_t on = tcall_keywords_by_length_[i];
+        const char *known = tcall_keyword_word_(on);
+        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
             return on;
-        if (i == word.len ||
-            (unsigned char)known[i] > (unsigned char)word.ptr[i])
-            high = middle;
-        else
-            low = middle + 1;
     }
     return TCALL_ON_NOTHING_;
 }
@@ -7715,15 +7672,11 @@ TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
                                                 uint16_t parent)
 {
     tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    f->role = TCALL_ROLE_AND_;
-    f->flags = 0;
+    memset(f, 0, sizeof *f); /* its role is AND */
     f->parent = parent;
     f->node = node;
     f->by = by;
-    f->came = 0;
-    f->branch = 0;
     f->count = TCALL_NO_FRAME_;
-    f->met = 0;
     if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
         m->brings = true;
     return f;
@@ -7741,10 +7694,10 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
         m->fault_count++;
 }
 
-/* The number at hand. */
-TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
 {
-    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+    return tcall_slice_(m->text + m->token, m->len - m->token);
 }
 
 /* ---- shapes ---- */
@@ -7817,7 +7770,7 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
-    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    tcall_str text = tcall_machine_hand_(m);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
@@ -7954,9 +7907,8 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     else if (open->last > open->first)
         known = m->is.target.rows->name(m);
     if (!known) {
-        const char *quote = m->text + m->token;
-        tcall_str name = tcall_slice_(quote, m->len - m->token);
-        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        uint32_t bit = (uint32_t)1
+                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
         open->names = open->names & bit ? UINT32_MAX : open->names | bit;
     }
 }
@@ -7979,6 +7931,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
+    m->fit.length += len; /* what is written may take the place of what came */
+    if (s->wide)
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -7989,11 +7946,6 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->fit.length += len;
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8098,35 +8050,21 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
-/* Reads a short number: the whole one that is not above it, and whether it is
- * more than that. Such numbers need no decimal arithmetic. */
-static void tcall_machine_short_(tcall_machine *m)
-{
-    const char *at = m->text + m->token, *end = m->text + m->len;
-    bool minus = *at == '-';
-    int32_t whole = 0;
-    m->more = false;
-    m->known = end - at <= 9;
-    for (at += minus; m->known && at < end && *at != '.'; at++) {
-        m->known = tcall_is_digit_(*at); /* or it has an exponent */
-        whole = whole * 10 + (*at - '0');
-    }
-    for (; m->known && at < end; at++) {
-        m->known = *at <= '9';
-        m->more = m->more || *at > '0'; /* the point is less */
-    }
-    m->whole = minus ? -whole - m->more : whole;
-}
-
-/* Returns the types of the number at hand. */
+/* Returns the types of the number at hand. A short whole one needs no decimal
+ * arithmetic, here and where it is held against a bound. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
+    tcall_str text = tcall_machine_hand_(m);
+    size_t minus = *text.ptr == '-', i = minus;
     tcall_num_ num;
-    tcall_machine_short_(m);
+    int32_t whole = 0;
+    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        whole = whole * 10 + (text.ptr[i] - '0');
+    m->whole = minus ? -whole : whole;
+    m->known = i == text.len;
     if (m->known)
-        return m->more ? TCALL_SHAPE_NUMBER
-                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_machine_num_(m);
+        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_num_read_(text);
     if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -8136,15 +8074,12 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
 /* Reads what stands in the text itself, which is written over what was read. */
 static void tcall_machine_again_(tcall_machine *m)
 {
-    const char *from = m->text + m->again;
-    size_t len = m->again_end - m->again;
-    m->again_end = 0;
+    uint32_t from = m->token + 1, end = m->again;
+    m->again = 0;
     m->inner = true;
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, len);
-    if (m->syntax.state == TCALL_AT_NUMBER_ && tcall_machine_going_(m))
-        tcall_syntax_feed_(&m->syntax, " ", 1);
+    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
     m->mended = false;
 }
 
@@ -8157,18 +8092,18 @@ static void tcall_machine_scalar_(tcall_machine *m)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
+    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
+        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
+        types = m->is.coerce(m, types);
     if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
-    if (!tcall_machine_going_(m) ||
-        (!asked && !(m->is.object && !m->syntax.depth)))
+    if (!tcall_machine_going_(m))
         return;
-    if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
-        !m->mended && m->is.coerce(m, types)) {
-        if (m->again_end)
-            tcall_machine_again_(m);
-        return;
-    }
-    if (shaped)
+    if (m->again)
+        tcall_machine_again_(m);
+    else if (!types)
+        m->frames = m->first; /* the value was left out */
+    else if (shaped)
         tcall_machine_fits_(m, types);
     else if (m->frames > m->first)
         m->is.target.rows->ends(m, types);
@@ -8235,16 +8170,23 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
     return tcall_syntax_end_(&inner) == TCALL_OK;
 }
 
-/* The types of a number that a string holds. */
-static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
+/* Returns the types of the number that is the content of a string, 0: it is
+ * none. */
+static uint8_t tcall_machine_number_meant_(tcall_str text)
 {
-    tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
+    uint8_t state = TCALL_N_START_;
+    tcall_num_ num;
+    size_t i;
+    for (i = 0; i < text.len && state; i++)
+        state = tcall_number_next_(state, text.ptr[i]);
+    if (!tcall_number_ends_(state))
+        return 0;
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
-    if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
-        memchr(at, 'E', len))
-        return TCALL_SHAPE_NUMBER;
-    return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
+               ? TCALL_SHAPE_NUMBER
+               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
 }
 
 /* Returns the types of the JSON value that the string at hand holds, 0: none.
@@ -8252,23 +8194,15 @@ static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
     const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    size_t len = (size_t)(end - at);
-    uint8_t types;
-    if (len == 0 || tcall_is_space_(*at))
-        return 0;
-    if ((len == 4 && memcmp(at, "True", 4) == 0) ||
-        (len == 5 && memcmp(at, "False", 5) == 0))
+    tcall_str text = tcall_slice_(at, (size_t)(end - at));
+    if (*at == '{' || *at == '[')
+        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
+    if ((text.len == 4 && (*at | 0x20) == 't' &&
+         memcmp(at + 1, "rue", 3) == 0) ||
+        (text.len == 5 && (*at | 0x20) == 'f' &&
+         memcmp(at + 1, "alse", 4) == 0))
         return TCALL_SHAPE_BOOLEAN;
-    types = tcall_machine_types_(*at);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        !tcall_machine_is_json_(at, end))
-        return 0;
-    if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        return types;
-    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
-        return 0;
-    return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
-                                       : types;
+    return tcall_machine_number_meant_(text);
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
@@ -8284,25 +8218,34 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
         m->coercion_count++;
 }
 
-/* Decodes the string at hand where it stands, to be read again. */
+/* Decodes the string at hand, which holds an object or array, where it stands,
+ * to be read again. */
 static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    uint8_t how =
-        *at == 'T' || *at == 'F' ? TCALL_COERCED_WORD_ : TCALL_COERCED_TEXT_;
-    m->again = m->token + 1;
-    if (how == TCALL_COERCED_WORD_)
-        *to = (char)(*to | 0x20);
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
         memcpy(to, bytes, len);
         to += len;
     }
-    m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how, NULL);
+    m->again = (uint32_t)(to - m->text);
     m->len = m->token;
+    m->frames = m->first;
+}
+
+/* The string at hand becomes the scalar that it holds. */
+static void tcall_machine_bare_(tcall_machine *m)
+{
+    char *text = m->text + m->token;
+    m->len -= 2;
+    memmove(text, text + 1, m->len - m->token);
+    if (*text == 'T' || *text == 'F')
+        *text = (char)(*text | 0x20);
+    m->text[m->len] = '\0';
+    if (m->fit.place)
+        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
@@ -8334,23 +8277,32 @@ static uint8_t tcall_machine_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-bool tcall_coerce(tcall_machine *m, uint8_t types)
+uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
+    char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
-        return false; /* what is no object is for lenient */
+        return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
-        return false; /* mostly it is what alone may come */
+        return types; /* mostly it is what alone may come */
     admitted = tcall_machine_admitted_(m);
-    if (admitted & types ||
-        (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
-                                   : !(tcall_machine_meaning_(m) & admitted)))
-        return false;
-    if (types == TCALL_SHAPE_STRING)
+    if (admitted & types)
+        return types;
+    if (types == TCALL_SHAPE_NULL)
+        return tcall_machine_drops_(m) ? 0 : types;
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
+        return types;
+    tcall_machine_coerced_(m, m->token,
+                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
+                                                        : TCALL_COERCED_TEXT_,
+                           NULL);
+    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         tcall_machine_decode_(m);
-    m->frames = m->first;
-    return true;
+    else
+        tcall_machine_bare_(m);
+    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* ---- the door ---- */
@@ -8577,6 +8529,20 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
         }
     }
     return at;
+}
+
+/* Returns the end of the text in quotes that begins here, else of the byte, or
+ * of two where it is a backslash. */
+TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
+{
+    char quote = *at;
+    at += quote == '\\' ? 2 : 1;
+    if (quote == '"' || quote == '\'') {
+        while (at < end && *at != quote)
+            at += *at == '\\' ? 2 : 1;
+        at++;
+    }
+    return at < end ? at : end;
 }
 
 /* Skips what is like the pattern, if that follows. */
@@ -8836,25 +8802,24 @@ static bool tcall_lenient_behind_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     static const char marks[] = "{}[]:,\"'";
-    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
-    bool blanks = !(text->fixes & inexact), escaped = false;
-    const char *value = text->value, *at = text->at;
-    char quote = 0;
-    for (; text->alone && value < text->over; value++, at++) {
+    bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
+    const char *value = text->value, *at = text->at, *over = text->over;
+    while (text->alone && value < over) {
         const char *one = value, *other = at;
-        while (blanks && !quote && tcall_is_space_(*value))
-            value++;
-        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
-            at++;
-        if (at == text->end || *at != *value)
+        size_t len;
+        if (blanks) {
+            value = tcall_marker_end_(value, over, " ");
+            at = tcall_marker_end_(at, text->end, " ");
+        }
+        len = (size_t)(tcall_token_end_(value, over) - value);
+        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
             return false;
         /* a blank on one side only must not part a word */
         if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
             !strchr(marks, *at))
             return false;
-        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
-            quote = (char)(quote ? 0 : *at);
-        escaped = quote && !escaped && *at == '\\';
+        value += len;
+        at += len;
     }
     text->at = at;
     return text->alone;
@@ -10765,17 +10730,13 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    const char *name = tcall_text_first_(row->of.text);
-    const char *last = NULL;
-    uint16_t i, k = TCALL_NO_MEMBER_;
+    const char *name = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
+    uint16_t i;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
         return true;
     for (i = 0; name && tcall_machine_going_(m); i++) {
-        k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
-                 : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
+        if (!tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -10823,12 +10784,12 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, limit = (int16_t)row->count;
-    if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
-        m->known) {
-        order = m->whole < limit ? -1 : m->whole > limit || m->more;
+    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
+        row->on != TCALL_ON_MULTIPLE_) {
+        order = (m->whole > limit) - (m->whole < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_machine_num_(m);
+        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -11176,18 +11137,33 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The text is read twice. First the recogniser checks that it is JSON, and what
- * the schemas in it take is added up: nothing is begun that there is no memory
- * for. Then each schema in turn becomes a node with rows. The schemas that are
- * the values of its keywords get nodes at once, those of one keyword in one
- * array, and wait in a queue until their own turn comes. When the queue is
- * empty, $refs are followed along the rows, and the frames that each node needs
+ * The text is read twice. First the recogniser checks that it is JSON; it notes
+ * where each schema in it ends, and adds up what all of them take. So nothing
+ * is begun that there is no memory for. Then each schema in turn becomes a node
+ * with rows, and the schemas that are values of its keywords get nodes that
+ * wait for their own turn: those of one keyword lie in one array. When all are
+ * made, $refs are followed along the rows, and the frames that each node needs
  * are counted. Names, bounds and enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+
+static const struct {
+    const char *uri;
+    tcall_draft draft;
+} tcall_drafts_[] = {
+    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
+    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
+    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
+    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
+    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+
+/* The types in the order of their bits. */
+#define TCALL_TYPES_ 7
+static const char *const tcall_type_words_[TCALL_TYPES_] = {
+    "null", "boolean", "integer", "number", "string", "array", "object"};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -11280,19 +11256,31 @@ static uint32_t tcall_match_bytes_(const char *quote)
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
+/* A schema of the text, in the order in which they begin there. */
+typedef struct tcall_sc_mark_ {
+    const char *end;      /* of an object: where it ends */
+    tcall_member *member; /* in which its node lies, or NULL */
+    uint16_t next;  /* the first mark after those within it; then the one that
+                     * waits for its frames */
+    uint16_t width; /* the frames that it needs; 0: not counted yet */
+} tcall_sc_mark_;
+
 /* What a text takes, while it is recognised. */
 typedef struct tcall_sizes_ {
     tcall_syntax_ syntax;
-    uint32_t bytes;      /* of what stays */
+    tcall_sc_mark_ *mark;
+    uint32_t most;       /* marks that there is room for */
     uint32_t schemas;    /* so many there are */
+    uint32_t bytes;      /* of what stays */
     const char *key;     /* the name at hand */
     const char *pattern; /* the string that came last is one */
     const char *beyond;  /* the first schema that is too much, or NULL */
+    const char *draft;   /* the root's $schema, or NULL */
     uint8_t on;          /* the keyword at hand */
     bool piece;          /* the name at hand comes in pieces */
     struct {
         uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
-        uint16_t count; /* of the schemas */
+        uint16_t count; /* of the schemas; of a schema its mark */
     } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
 } tcall_sizes_;
 
@@ -11328,9 +11316,27 @@ static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
     sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
     if (on == TCALL_ON_PATTERN_ && first == '"')
         sizes->pattern = sizes->syntax.from;
+    if (on == TCALL_ON_SCHEMA_ && sizes->syntax.depth == 1 && !sizes->draft)
+        sizes->draft = sizes->syntax.from;
     sizes->open[sizes->syntax.depth + 1].on = on;
     sizes->open[sizes->syntax.depth + 1].count = 0;
     return tcall_row_has_(on) && (first == '{' || first == '[');
+}
+
+/* A schema begins. */
+static void tcall_sizes_mark_(tcall_sizes_ *sizes, const char *at)
+{
+    uint32_t i = sizes->schemas++;
+    if (i == TCALL_SCHEMAS_MAX_)
+        sizes->beyond = at;
+    if (i < sizes->most) {
+        sizes->mark[i].end = at + 1;
+        sizes->mark[i].member = NULL;
+        sizes->mark[i].next = (uint16_t)(i + 1);
+        sizes->mark[i].width = 0;
+    }
+    sizes->open[sizes->syntax.depth + 1].on = TCALL_ON_NOTHING_;
+    sizes->open[sizes->syntax.depth + 1].count = (uint16_t)i;
 }
 
 /* A value begins: a schema, or what a keyword says. */
@@ -11346,13 +11352,12 @@ static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
     }
     if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
         return TCALL_SKIP_; /* names */
-    if (++sizes->schemas == TCALL_SCHEMAS_MAX_)
-        sizes->beyond = s->from;
-    sizes->open[s->depth].count++;
+    if (sizes->open[s->depth].on)
+        sizes->open[s->depth].count++;
+    tcall_sizes_mark_(sizes, s->from);
     sizes->bytes += (uint32_t)sizeof(tcall_member);
     if (on == TCALL_ON_PATTERNS_)
         sizes->bytes += tcall_match_bytes_(sizes->key);
-    sizes->open[s->depth + 1].on = TCALL_ON_NOTHING_;
     return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
@@ -11361,10 +11366,15 @@ static void tcall_sizes_end_(tcall_syntax_ *s)
 {
     tcall_sizes_ *sizes = (tcall_sizes_ *)s;
     uint8_t on = sizes->open[s->depth + 1].on;
-    uint32_t slots = tcall_slots_of_(sizes->open[s->depth + 1].count);
+    uint16_t count = sizes->open[s->depth + 1].count;
     tcall_sizes_pattern_(sizes);
-    if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_)
-        sizes->bytes += tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+    if (!on && count < sizes->most) {
+        sizes->mark[count].end = s->from;
+        sizes->mark[count].next = (uint16_t)sizes->schemas;
+    } else if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_) {
+        sizes->bytes += tcall_whole_words_(tcall_slots_of_(count) *
+                                           (uint32_t)sizeof(uint16_t));
+    }
 }
 
 static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
@@ -11372,21 +11382,15 @@ static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
 
 /* ---- what is made ---- */
 
-/* A schema of the queue. */
-typedef struct tcall_sc_mark_ {
-    tcall_member *member; /* in which its node lies */
-    uint16_t width;       /* the frames that it needs; 0: not counted yet */
-    uint16_t from;        /* the mark that waits for them */
-} tcall_sc_mark_;
-
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *low; /* memory for what stays, */
-    uint32_t left;
-    tcall_sc_mark_ *mark; /* and the queue */
-    uint32_t marks, most;
-    tcall_node *node; /* at hand, and its rows */
+    char *low;     /* memory for what stays: rows are taken from its end, all */
+    uint32_t left; /* else from its beginning */
+    tcall_sc_mark_ *mark;
+    uint32_t marks;
+    tcall_sc_mark_ *next; /* the mark of the schema that begins next */
+    tcall_node *node;     /* the schema at hand, and its rows, the last first */
     tcall_row *row;
     uint8_t rows;
     uint8_t draft;
@@ -11430,24 +11434,30 @@ static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
 }
 
 /* Makes the member of the schema at p, which waits for its rows. name: its
- * quote, or p. Returns whether it is one. */
-static bool tcall_sc_wait_(tcall_sc_ *c, const char *name, const char *p)
+ * quote, or p. Returns where it ends, NULL: that is not known. */
+static const char *tcall_sc_member_(tcall_sc_ *c, tcall_row *row,
+                                    const char *name, const char *p)
 {
-    tcall_member *member;
-    if (*p != '{' && *p != 't' && *p != 'f') {
+    tcall_member *member = NULL;
+    uint32_t i;
+    if (*p == '{' || *p == 't' || *p == 'f')
+        member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
+    else
         tcall_sc_malformed_(c, p, 's');
-        return false;
-    }
-    member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
-    if (!member || c->marks == c->most)
-        return false;
+    if (!member)
+        return NULL;
+    while (c->next->end <= p) /* within what was refused */
+        c->next++;
+    i = (uint32_t)(c->next - c->mark);
     member->name = name;
     member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
     member->node.kind = TCALL_KIND_ROWS_;
-    member->node.digits = (uint8_t)c->marks; /* for now: its mark */
-    member->node.flags = (uint8_t)(c->marks >> 8);
-    c->mark[c->marks++].member = member;
-    return true;
+    member->node.digits = (uint8_t)i; /* for now: its mark */
+    member->node.flags = (uint8_t)(i >> 8);
+    row->count++;
+    c->mark[i].member = member;
+    c->next = &c->mark[c->mark[i].next];
+    return *p == '{' ? c->mark[i].end : NULL;
 }
 
 /* Returns the text of a schema. */
@@ -11470,16 +11480,19 @@ static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
     return NULL;
 }
 
-static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
-                              const char *p)
+/* Makes a row of a keyword. Returns NULL where the text is refused. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
+                                    uint8_t flags)
 {
-    tcall_row *row = (tcall_row *)tcall_sc_take_(c, sizeof *row);
-    if (!row)
-        return;
-    row->on = on;
-    row->flags = flags;
-    row->of.text = p;
+    if (c->left < sizeof *c->row)
+        return NULL;
+    c->left -= (uint32_t)sizeof *c->row;
     c->rows++;
+    c->row--;
+    c->row->on = on;
+    c->row->flags = flags;
+    c->row->of.text = p;
+    return c->row;
 }
 
 /* Whether the draft has a keyword. */
@@ -11500,128 +11513,45 @@ static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
  */
 static int tcall_sc_draft_of_(const char *p)
 {
-    static const struct {
-        const char *uri;
-        tcall_draft draft;
-    } known[] = {
-        {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-        {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-        {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-        {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-        {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (tcall_str_eq(tcall_str_of(known[i].uri), uri))
-            return known[i].draft;
+    for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
+        if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
+            return tcall_drafts_[i].draft;
     return -1;
 }
 
 /* Returns the bit of the type that a value names, or 0. */
 static uint8_t tcall_sc_type_(const char *p)
 {
-    /* in the order of their bits */
-    static const char *const words[] = {
-        "null", "boolean", "integer", "number", "string", "array", "object"};
-    uint8_t i;
-    for (i = 0; i < sizeof words / sizeof *words && *p == '"'; i++)
-        if (tcall_str_eq(tcall_str_of(words[i]), tcall_text_inner_(p)))
-            return (uint8_t)(1 << i);
-    return 0;
+    tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+    uint8_t i = 0;
+    while (i < TCALL_TYPES_ &&
+           (*word.ptr != *tcall_type_words_[i] ||
+            !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word)))
+        i++;
+    return (uint8_t)(i < TCALL_TYPES_ ? 1 << i : 0);
 }
 
 /* One type, or a list of them. */
 static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
-    const char *at = *p == '[' ? tcall_text_first_(p) : p;
-    const char *wrong = at ? NULL : p;
-    uint8_t types = 0;
-    while (at || wrong) {
-        uint8_t type = wrong ? 0 : tcall_sc_type_(at);
-        types |= type;
+    const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
+    const char *at = first ? first : p;
+    c->node->types = 0;
+    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+        uint8_t type = tcall_sc_type_(at);
         if (!type)
-            tcall_sc_refuse_(c, wrong ? wrong : at, "unknown type",
+            tcall_sc_refuse_(c, at, "unknown type",
                              "use object, array, string, number, integer, "
                              "boolean or null");
-        at = at && *p == '[' ? tcall_text_after_(tcall_text_skip_(at)) : NULL;
-        wrong = NULL;
+        c->node->types |= type;
     }
-    c->node->types = types;
 }
 
-/* What a keyword says that can be used here. */
-static void tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
-                           const char *p)
-{
-    switch (on) {
-    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
-    case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema",
-                             "use https://json-schema.org/draft/2020-12/schema "
-                             "or http://json-schema.org/draft-07/schema");
-        break;
-    case TCALL_ON_OLD_ID_:
-        if (c->draft != TCALL_DRAFT_4)
-            break; /* fall through */
-    case TCALL_ON_ID_:
-        if (c->node != c->out->root && *p == '"' && p[1] != '#')
-            c->embedded = key;
-        break;
-    case TCALL_ON_DEPENDENCIES_:
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
-        break;
-    default: break;
-    }
-    if (tcall_rows_made_(on, *p))
-        tcall_sc_row_add_(c, on, 0, p);
-}
-
-/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
- * it. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
-{
-    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
-/* A keyword of the schema at hand. One of another draft was meant by whoever
- * wrote it. */
-static void tcall_sc_keyword_(tcall_sc_ *c, const char *key, const char *p)
-{
-    tcall_str word = tcall_text_inner_(key);
-    uint8_t on = tcall_keyword_of_(word);
-    bool known = tcall_sc_knows_(c, on);
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p, begins;
-    begun = begun == 'f' ? 't' : begun;
-    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[on];
-    if (memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    else if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, on) ||
-             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if ((begins != 's' && begins != '*' && begins != begun && on) ||
-             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
-        tcall_sc_malformed_(c, p, begins);
-    else
-        tcall_sc_says_(c, key, on, p);
-    if (c->beside && on && known && tcall_is_beside_(on, p))
-        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
-                         "put both into allOf, or use draft 2020-12");
-}
-
-/* ---- what the rows have ---- */
+/* ---- what they say ---- */
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
@@ -11651,32 +11581,36 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     }
 }
 
-/* Returns the number of names in a list. */
-static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
+/* Counts the names in a list. Returns where it ends. */
+static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
+                                   uint16_t *count)
 {
-    const char *at = tcall_text_first_(list);
-    uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    const char *at = tcall_text_next_(list + 1);
+    for (*count = 0; *at != ']'; ++*count) {
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
-    return count;
+        at = tcall_text_next_(tcall_text_skip_(at));
+    }
+    return at + 1;
 }
 
-/* The lists of names in dependentRequired and dependencies. */
-static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
+/* The lists of names of dependentRequired; old: of dependencies, which may have
+ * schemas, too. */
+static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
-    const char *key = tcall_text_first_(row->of.text), *p;
+    const char *key = tcall_text_first_(p);
+    uint16_t count;
     for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
         p = tcall_text_value_(key);
         if (*p == '[')
-            tcall_sc_names_(c, p);
-        else if (!(row->flags & TCALL_ROW_OLD_))
+            tcall_sc_names_(c, p, &count);
+        else if (!old)
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Compiles count patterns, whose quotes lie so far apart. */
+/* Compiles the pattern in the string at a quote. */
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
@@ -11717,58 +11651,134 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a keyword their members. */
-static void tcall_sc_list_(tcall_sc_ *c, tcall_row *row)
+/* Gives the schemas of a keyword their members. Returns the end of its value.
+ */
+static const char *tcall_sc_list_(tcall_sc_ *c, tcall_row *row, const char *p)
 {
-    const char begins = tcall_keyword_begins_[row->on];
-    const char *at = row->of.text;
+    bool map = *p == '{';
+    const char *at = tcall_text_next_(p + 1);
     tcall_match *match;
     uint16_t i;
-    if (begins != 's')
-        at = tcall_text_first_(at);
-    row->of.members = (const tcall_member *)(const void *)c->low;
-    while (at) {
-        const char *p = begins == '{' ? tcall_text_value_(at) : at;
-        if (row->on != TCALL_ON_DEPENDENCIES_ || *p != '[')
-            row->count = (uint16_t)(row->count + tcall_sc_wait_(c, at, p));
-        at = begins == 's' ? NULL : tcall_text_after_(tcall_text_skip_(p));
+    while (!tcall_text_closes_(at)) {
+        const char *value = map ? tcall_text_value_(at) : at, *end = NULL;
+        if (row->on != TCALL_ON_DEPENDENCIES_ || *value != '[')
+            end = tcall_sc_member_(c, row, at, value);
+        at = tcall_text_next_(end ? end : tcall_text_skip_(value));
     }
-    if (row->on != TCALL_ON_PATTERNS_) {
-        if (begins == '{')
-            tcall_sc_twice_(c, row);
-        return;
+    if (row->on == TCALL_ON_PATTERNS_) {
+        match = (tcall_match *)tcall_sc_take_(c, row->count *
+                                                     (uint32_t)sizeof *match);
+        for (i = 0; match && i < row->count; i++)
+            tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
+    } else if (map) {
+        tcall_sc_twice_(c, row);
     }
-    match =
-        (tcall_match *)tcall_sc_take_(c, row->count * (uint32_t)sizeof *match);
-    for (i = 0; match && i < row->count; i++)
-        tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
+    return at + 1;
 }
 
-/* Gives a row what it has beside the place in the text. */
-static void tcall_sc_fill_(tcall_sc_ *c, tcall_row *row)
+/* Gives a row what it has of the value at p. Returns where that ends, NULL: it
+ * is not known. */
+static const char *tcall_sc_fill_(tcall_sc_ *c, tcall_row *row, const char *p)
 {
     tcall_match *match;
-    if (row->on == TCALL_ON_EXTRA_ && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
-        row->on = TCALL_ON_ITEMS_;
-        row->flags |= TCALL_ROW_OLD_;
-    }
-    if (tcall_row_has_(row->on)) {
-        tcall_sc_list_(c, row);
-    } else if (row->on == TCALL_ON_PATTERN_) {
+    if (row->on == TCALL_ON_REQUIRED_)
+        return tcall_sc_names_(c, p, &row->count);
+    if (row->on == TCALL_ON_PATTERN_) {
         match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
         if (match)
-            tcall_sc_pattern_(c, match, row->of.text);
+            tcall_sc_pattern_(c, match, p);
         row->of.match = match;
         row->count = 1;
-    } else if (row->on == TCALL_ON_REQUIRED_) {
-        row->count = tcall_sc_names_(c, row->of.text);
-    } else if (row->on == TCALL_ON_NEEDED_) {
-        tcall_sc_needed_(c, row);
-    } else if (tcall_keyword_begins_[row->on] == '0') {
-        tcall_sc_number_(c, row);
     }
-    if (row->on == TCALL_ON_DEPENDENCIES_)
-        row->on = TCALL_ON_DEPENDENT_;
+    if (tcall_keyword_begins_[row->on] == '0')
+        tcall_sc_number_(c, row);
+    if (!tcall_row_has_(row->on))
+        return NULL;
+    row->of.members = (const tcall_member *)(const void *)c->low;
+    return tcall_keyword_begins_[row->on] == 's'
+               ? tcall_sc_member_(c, row, p, p)
+               : tcall_sc_list_(c, row, p);
+}
+
+/* What a keyword says that can be used here. Returns the end of its value,
+ * NULL: that is not known. */
+static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
+                                  const char *p)
+{
+    tcall_row *row = NULL;
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_OLD_ID_:
+        if (c->draft != TCALL_DRAFT_4)
+            break; /* fall through */
+    case TCALL_ON_ID_:
+        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_NEEDED_: tcall_sc_needed_(c, p, false); break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_needed_(c, p, true);
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
+        break;
+    default: break;
+    }
+    if (tcall_rows_made_(on, *p))
+        row = tcall_sc_row_add_(c, on, p, 0);
+    return row ? tcall_sc_fill_(c, row, p) : NULL;
+}
+
+/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
+ * it. */
+static bool tcall_is_beside_(uint8_t on, const char *p)
+{
+    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
+    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
+           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
+           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
+}
+
+/* A name of the schema at hand: a keyword, or nothing that is known. A keyword
+ * of another draft was meant by whoever wrote it. Returns the end of the value.
+ */
+static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word = tcall_text_inner_(key);
+    const char *colon = tcall_text_space_(word.ptr + word.len + 1);
+    const char *p = tcall_text_space_(colon + 1), *end = NULL;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    uint8_t on = tcall_keyword_of_(word);
+    bool known = tcall_sc_knows_(c, on);
+    char begins;
+    if (!on && memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!on)
+        return tcall_text_skip_(p);
+    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        on = TCALL_ON_PREFIX_; /* as it was called then */
+    begins = tcall_keyword_begins_[on];
+    if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!known)
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if ((begins != 's' && begins != '*' && begins != begun) ||
+             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
+        tcall_sc_malformed_(c, p, begins);
+    else
+        end = tcall_sc_says_(c, key, on, p);
+    if (c->beside && known && tcall_is_beside_(on, p))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+    return end ? end : tcall_text_skip_(p);
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
@@ -11791,22 +11801,28 @@ static void tcall_sc_order_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* Gives a schema its rows: first all of them, then what they have. */
-static void tcall_sc_schema_(tcall_sc_ *c, tcall_member *member)
+/* Gives a schema its rows. */
+static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
 {
-    const char *schema = tcall_sc_text_(member), *p;
+    const char *schema = tcall_sc_text_(mark->member);
     const char *key = tcall_text_first_(schema);
-    uint8_t i;
-    c->node = &member->node;
-    c->row = (tcall_row *)(void *)c->low;
+    tcall_row *row;
+    c->node = &mark->member->node;
+    c->next = mark + 1;
+    c->row = (tcall_row *)(void *)(c->low + c->left);
     c->rows = 0;
-    c->beside = c->draft >= TCALL_DRAFT_7 && tcall_text_get_(schema, "$ref");
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
-        p = tcall_text_value_(key);
-        tcall_sc_keyword_(c, key, p);
+    c->beside = c->draft >= TCALL_DRAFT_7 &&
+                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
+    while (key)
+        key = tcall_text_after_(tcall_sc_keyword_(c, key));
+    row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
+        row->on = TCALL_ON_ITEMS_;
+        row->flags = TCALL_ROW_OLD_;
     }
-    for (i = 0; i < c->rows; i++)
-        tcall_sc_fill_(c, &c->row[i]);
+    row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
+    if (row)
+        row->on = TCALL_ON_DEPENDENT_;
     if (!c->rows)
         return;
     tcall_sc_order_(c->row, c->rows);
@@ -11914,8 +11930,9 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
                              const tcall_sc_mark_ *to)
 {
     const char *last = NULL;
-    for (;; from = &c->mark[from->from]) {
-        const char *ref = tcall_text_get_(tcall_sc_text_(from->member), "$ref");
+    for (;; from = &c->mark[from->next]) {
+        const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
+                                          tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
         if (from == to)
             break;
@@ -11966,14 +11983,14 @@ static void tcall_sc_measure_(tcall_sc_ *c)
         while (mark && !c->out->reason) {
             first = tcall_sc_count_(c, mark);
             if (first)
-                first->from = (uint16_t)(mark - c->mark);
+                first->next = (uint16_t)(mark - c->mark);
             else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
             else if (c->out->width < mark->width)
                 c->out->width = mark->width;
-            mark = first ? first : mark == end ? NULL : &c->mark[mark->from];
+            mark = first ? first : mark == end ? NULL : &c->mark[mark->next];
         }
     }
 }
@@ -12015,13 +12032,14 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* All nodes are there. Those within others come after them in the queue. */
+/* All nodes are there. Those within others come after them. */
 static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     for (i = 0; i < c->marks && c->steps > 0; i++) {
+        const tcall_member *member = c->mark[i].member;
         const tcall_row *row =
-            tcall_row_of_(&c->mark[i].member->node, TCALL_ON_REF_);
+            member ? tcall_row_of_(&member->node, TCALL_ON_REF_) : NULL;
         if (row)
             tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
     }
@@ -12042,41 +12060,48 @@ static void tcall_sc_finish_(tcall_sc_ *c)
 
 /* ---- entry ---- */
 
-/* Adds up what a text takes. Returns what is wrong with it as JSON. */
-TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c)
+/* Reads the text for the first time. Returns what is wrong with it as JSON. */
+TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
 {
     const tcall_schema *out = c->out;
     tcall_sizes_ sizes;
     size_t eaten;
-    int r;
+    int r, draft;
     memset(&sizes, 0, sizeof sizes);
+    sizes.mark = c->mark;
+    sizes.most = (uint32_t)(size / sizeof *c->mark);
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
     tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
+    if (r < 0)
+        return r;
+    draft = sizes.draft ? tcall_sc_draft_of_(sizes.draft) : -1;
+    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
     c->left = sizes.bytes;
-    c->most = sizes.schemas;
-    if (r >= 0 && sizes.beyond)
+    c->marks = sizes.schemas;
+    if (sizes.beyond)
         tcall_sc_refuse_(c, sizes.beyond, "too many schemas",
                          "split the schema");
     return r;
 }
 
-/* Makes all nodes. */
+/* Reads it again, and makes all nodes. */
 static void tcall_sc_make_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->out->text);
-    const char *named = tcall_text_get_(root, "$schema");
-    int draft = named ? tcall_sc_draft_of_(named) : -1;
+    tcall_row row; /* only counts */
     uint32_t i;
-    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
+    memset(&row, 0, sizeof row);
     c->steps = TOOLCALL_MAX_STEPS;
-    tcall_sc_wait_(c, root, root);
-    for (i = 0; i < c->marks; i++) {
+    c->next = c->mark;
+    tcall_sc_member_(c, &row, root, root);
+    if (row.count)
         c->out->root = &c->mark->member->node;
-        tcall_sc_schema_(c, c->mark[i].member);
-    }
+    for (i = 0; i < c->marks; i++)
+        if (c->mark[i].member)
+            tcall_sc_schema_(c, &c->mark[i]);
     tcall_sc_finish_(c);
     if (c->out->reason)
         c->out->root = NULL; /* nothing is checked against the rest */
@@ -12090,8 +12115,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 {
     const size_t word = sizeof(void *);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
-    char *begin = (char *)mem + pad;
-    uint32_t queue, stays;
+    uint32_t marks, stays;
     tcall_sc_ c;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
@@ -12100,29 +12124,31 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     out->len = text.len;
     c.out = out;
     c.author = author;
+    c.low = (char *)mem + pad;
+    c.mark = (tcall_sc_mark_ *)(void *)c.low;
+    size = mem && size > pad ? size - pad : 0;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_sizes_(&c);
+        r = tcall_sc_sizes_(&c, size);
     if (r < 0) {
         memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
     if (out->reason)
         return TCALL_E_SCHEMA;
     stays = c.left;
-    queue = c.most * (uint32_t)sizeof *c.mark;
-    out->need = TCALL_SIZE_(stays + queue + pad);
-    if (!mem || size < out->need)
+    marks = c.marks * (uint32_t)sizeof *c.mark;
+    out->need = TCALL_SIZE_(stays + marks + pad);
+    if (size < TCALL_SIZE_(stays + marks))
         return TCALL_E_MEMORY;
-    if (author->end)
-        from = (size - pad) / word * word - stays;
-    c.low = begin + from;
-    c.mark = (tcall_sc_mark_ *)(void *)(author->end ? begin : begin + stays);
+    if (author->end) {
+        from = size / word * word - stays;
+        c.low += from;
+    } else {
+        c.mark = (tcall_sc_mark_ *)memmove(c.low + stays, c.low, marks);
+    }
     memset(c.low, 0, stays);
-    memset(c.mark, 0, queue);
-    out->used = author->end ? size - pad - from : pad + stays;
+    out->used = author->end ? size - from : pad + stays;
     tcall_sc_make_(&c);
-    if (!out->reason && (c.left || c.marks != c.most))
-        __builtin_trap();
     return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 
@@ -12521,7 +12547,8 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->limits.digits);
 #if TOOLCALL_MISFIT_TEXT
-    else if (misfit->text_len) {
+    else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
+                                  said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
         uint8_t quoted = said->out->quoted;
@@ -12723,15 +12750,21 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
 {
-#ifdef TOOLCALL_NO_SENTENCES
     static const char keywords[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
 #else
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
@@ -12834,7 +12867,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
-    return tcall_keyword_words_[on];
+    return tcall_keyword_word_((uint8_t)on);
 }
 
 /* Returns the next word of an enum, or name of a property, or NULL. */
@@ -13663,39 +13696,21 @@ size_t tcall_peak(const tcall *tc)
     return tc->block.peak;
 }
 
-/* Returns < 0, 0 or > 0 as text comes before, is or comes after name. */
-static int tcall_name_compare_(const char *text, tcall_str name)
+/* Returns the tool with this name, other than one that has it; or NULL. */
+static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
+                                         const tcall_tool *has_it)
 {
-    size_t i;
-    for (i = 0; i < name.len; i++)
-        if (text[i] != name.ptr[i] || !text[i])
-            return (unsigned char)text[i] - (unsigned char)name.ptr[i];
-    return (unsigned char)text[i];
-}
-
-/* Returns the place of a name in tc->names, or where it belongs. */
-static size_t tcall_name_place_(const tcall *tc, tcall_str name, bool *found)
-{
-    size_t first = 0, end = tc->name_count;
-    *found = false;
-    while (first < end && !*found) {
-        size_t middle = first + (end - first) / 2;
-        const char *other = tc->desc.tools[tc->names[middle]].name;
-        int order = tcall_name_compare_(other, name);
-        *found = order == 0;
-        if (order < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return end;
+    const tcall_tool *tool = tc->desc.tools;
+    const tcall_tool *end = tool + tc->desc.tool_count;
+    for (; name.len && tool < end; tool++)
+        if (tool != has_it && tcall_str_eq(tcall_str_of(tool->name), name))
+            return tool;
+    return NULL;
 }
 
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    return found ? &tc->desc.tools[tc->names[place]] : NULL;
+    return tcall_namesake_(tc, name, NULL);
 }
 
 const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
@@ -13706,32 +13721,6 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
             return tool;
     }
     return NULL;
-}
-
-/* Lists a row under its name, unless there is none or an earlier row has it:
- * both are faults that were reported. */
-TCALL_SHARED_ void tcall_name_insert_(tcall *tc, size_t row)
-{
-    bool found;
-    tcall_str name = tcall_str_of(tc->desc.tools[row].name);
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at;
-    if (!tc->names || found || !name.len)
-        return;
-    at = tc->names + place;
-    memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
-    *at = (uint16_t)row;
-    tc->name_count++;
-}
-
-/* Takes a name that is listed off the list. */
-TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
-{
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
-    tc->name_count--;
-    memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -13768,14 +13757,13 @@ static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
 
 static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
 {
-    if (!tool->name || !*tool->name || !tool->run ||
-        tcall_find(tc, tcall_str_of(tool->name)))
-        return false;
-    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+    return tool->name && *tool->name && tool->run &&
+           (tcall_is_checked_(tool) || tool->allow_no_schema) &&
            !tcall_is_unread_(tool->parameters) &&
            !tcall_is_unread_(tool->output) &&
            !tcall_is_unread_(tool->provider_schema) &&
-           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
+           !tcall_namesake_(tc, tcall_str_of(tool->name), tool);
 }
 
 static bool tcall_desc_works_(const tcall *tc)
@@ -13790,13 +13778,16 @@ static bool tcall_desc_works_(const tcall *tc)
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
-/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+/* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
     bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
     int r = works ? TCALL_OK : TCALL_E_TOOL;
-    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
-                           : r;
+    if (tc->desc.report)
+        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
+    if (works && tc->desc.stages)
+        r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
+    return r;
 }
 
 /* ---- schemas of a row ---- */
@@ -13871,12 +13862,6 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -13888,10 +13873,7 @@ static int tcall_tables_(tcall *tc)
         memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
     if (desc->rows)
         desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (tcall_holds_schemas_(tc))
+    if (rows && tcall_holds_schemas_(tc))
         tc->nodes =
             (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
     return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
@@ -13903,8 +13885,7 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -13918,20 +13899,17 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_check_(tc, NULL);
-    if (r == TCALL_OK) {
+    if (r == TCALL_OK)
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     tc->busy = NULL;
     if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
+        tc->desc.tool_count = 0;
     return r;
 }
 
@@ -13969,12 +13947,17 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
+/* Makes a row free. The rest of it stays for calls that are under way. */
+static void tcall_row_clear_(tcall *tc, size_t row)
 {
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
+    tcall_tool *tool = &tc->desc.rows[row];
+    tool->name = "";
+    tool->permissions = TCALL_GONE_;
+    tool->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -14002,10 +13985,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     tc->missing = 0;
     r = tcall_row_add_(tc, row, false);
     if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
+        tcall_row_clear_(tc, row);
         return r;
     }
-    tcall_name_insert_(tc, row);
     if (row == tc->desc.tool_count)
         tc->desc.tool_count++;
     return (int)row;
@@ -14014,19 +13996,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
 int tcall_remove(tcall *tc, tcall_str name)
 {
     const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
     if (!tool || !tc->desc.rows)
         return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    if (tc->nodes)
-        tc->nodes[row - tc->desc.rows] = NULL;
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    tcall_row_clear_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -14124,12 +14096,6 @@ typedef struct tcall_review_ {
     int error; /* TCALL_OK or TCALL_E_TOOL */
 } tcall_review_;
 
-static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
-{
-    tcall_review_ review = {tc, name, TCALL_OK};
-    return review;
-}
-
 /* X(NAME, sentence): what can be wrong with a table, and what to do. */
 #define TCALL_PROBLEMS_(X)                                                     \
     X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
@@ -14183,6 +14149,14 @@ TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
         report->tell(review->tc, review->name, problem);
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -14205,12 +14179,11 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
  * Logs and files are named after tools. */
 static bool tcall_is_reserved_(const char *name)
 {
-    static const char *const words[] = {
-        "con",  "prn",       "aux",         "nul",      "com#",
-        "lpt#", "__proto__", "constructor", "prototype"};
-    size_t i, at;
-    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
-        const char *word = words[i];
+    static const char words[] = "con\0prn\0aux\0nul\0com#\0lpt#\0"
+                                "__proto__\0constructor\0prototype\0";
+    const char *word;
+    size_t at;
+    for (word = words; *word; word = tcall_nth_(word, 1)) {
         for (at = 0; word[at]; at++)
             if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
                                 : tcall_to_lower_(name[at]) != word[at])
@@ -14243,13 +14216,14 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 /* Reports everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    tcall_review_ review = {tc, tool->name, TCALL_OK};
     tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
                   TCALL_PROBLEM_TOOL_NAME_);
     tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
                   TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+    tcall_refuse_(&review,
+                  tcall_namesake_(tc, tcall_str_of(tool->name), tool) != NULL,
                   TCALL_PROBLEM_TWICE_);
     tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
     tcall_refuse_(&review,
@@ -14278,7 +14252,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    tcall_review_ review = {tc, "tcall_desc", TCALL_OK};
     tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
                   TCALL_PROBLEM_TOOLS_);
     tcall_refuse_(&review,
@@ -14377,8 +14351,8 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
     return r;
 }
 
-TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_check_};
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
+    tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
 /* ==========================================================================
  * >>say: schemas
@@ -14548,36 +14522,13 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
+/* Writes a default of kind number, which its range has: a program that has no
+ * use for the arithmetic of doubles does not get it for this. */
+static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+    TCALL_FETCH_(tcall_range, range, node->more);
+    tcall_put_decimal_(writer, range->initial, node);
 }
-
 #endif
 
 /* Writes a value that has no parts. A default lies in flash, and has at most
@@ -14621,7 +14572,7 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+        tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
         tcall_write_double(writer, is.number);
 #endif
@@ -14697,12 +14648,12 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
 
 /* Writes a text with as many characters as a schema wants. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
 {
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
     tcall_write_quote(out);
     for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
+        tcall_write_char_(out, "value"[i % 5]);
     tcall_write_unquote(out);
 }
 
@@ -14967,44 +14918,44 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* A keyword. What is not listed is left out everywhere. */
+/* A keyword. What is not listed is left out everywhere. Texts lie in the rows,
+ * so that who does not name the table does not carry them. */
 typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
+    char name[21];
+    char written_as[6]; /* "": the same */
+    uint8_t value;      /* TCALL_STRICT_..._ */
+    uint8_t kept;       /* the modes that have it */
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
 /* Other bounds, and pattern, are left out everywhere: they are checked when a
  * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"type", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", "", TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
     {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
+    {"format", "", TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", "", TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", "", TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"items", "", TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", "", TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+    {"allOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_, TCALL_FOR_OPENAI_},
+    {"$ref", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", "", TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", "", TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", "", TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
      TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"additionalProperties", "", TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
 };
 
 /* Deeper brackets are copied as they are. */
@@ -15052,8 +15003,8 @@ static bool tcall_strict_type_(const char *schema, const char *word)
  * object of any members, an array of anything. */
 static bool tcall_strict_vague_(const char *schema)
 {
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
+    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
+                                    "$ref", "enum",  "const"};
     size_t i = 0;
     while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
         i++;
@@ -15231,14 +15182,14 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
         return next;
     /* oneOf is written as anyOf, which may be there already. */
     doubled =
-        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        kind == TCALL_STRICT_LIST_ && *row->written_as &&
         tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
     view->unfit |= doubled || row->unfit & view->mode ||
                    (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
     if (doubled || !(row->kept & view->mode) ||
         !tcall_strict_takes_(view->mode, kind, value))
         return next;
-    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    tcall_write_key(view->out, *row->written_as ? row->written_as : row->name);
     view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, NULL, kind, false);
@@ -15391,22 +15342,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 
 /* ---- at the start ---- */
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are
- * not held yet. */
-static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
-                                   const char *text,
-                                   const tcall_author_ *author)
-{
-    tcall_block *block = &tc->block;
-    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
-                                      tcall_block_gap_(block),
-                                      tcall_block_free_(block), author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
@@ -15460,65 +15395,57 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* Parameters must take an object. */
-static int tcall_schema_takes_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_author_ *author)
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
+static int tcall_schema_judge_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_schema_text source)
 {
-    if (schema->text != judged->tool->parameters.text ||
+    tcall_block *block = &judged->tc->block;
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    int r;
+    author.user = (void *)(uintptr_t)judged;
+    if (judged->tc->desc.validator && !source.made) {
+        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
+            return TCALL_OK;
+        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return TCALL_E_SCHEMA;
+    }
+    r = source.reader->compile(schema, source, tcall_block_gap_(block),
+                               tcall_block_free_(block), &author);
+    if ((r == TCALL_E_MEMORY || r >= 0) &&
+        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
+        return TCALL_E_MEMORY;
+    if (r < 0 || schema->text != judged->tool->parameters.text ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
+        return r < 0 ? r : TCALL_OK;
     tcall_schema_fault_(
-        schema, author,
+        schema, &author,
         (size_t)(tcall_text_space_(schema->text) - schema->text),
         "parameters must take an object:", "arguments are one");
     return TCALL_E_SCHEMA;
 }
 
-/* A schema of a row must compile. A validator of the user's decides itself what
- * it can check. */
-static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             tcall_schema_text source)
-{
-    tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (tc->desc.validator) {
-        r = tcall_json_check(tcall_str_of(source.text));
-        if (r < 0)
-            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-    }
-    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
-    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
-}
-
-static int tcall_schema_compile_source_(tcall_schema *out,
-                                        tcall_schema_text source, void *mem,
-                                        size_t size)
+/* Without an author nobody is told, and the nodes lie at the end. */
+static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
+                              void *mem, size_t size,
+                              const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     &nobody);
+                                     author ? author : &nobody);
 }
 
 /* Nodes that were made before stay where they are. */
 static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size)
+                             void *mem, size_t size,
+                             const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
+    (void)author;
     *out = *source.made;
     return TCALL_OK;
-}
-
-static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                            tcall_schema_text source)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    author.user = (void *)(uintptr_t)judged;
-    *schema = *source.made;
-    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -15527,18 +15454,13 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
  * the user wants; NULL where it names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
             value = tcall_text_first_(value);
     }
     return value;
@@ -15635,9 +15557,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
     else if (!type && any && depth)
         tcall_write_schema_value_(out, any, depth - 1);
     else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
+        tcall_write_example_text_(
+            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
+            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
     else if (tcall_text_is_(type, "boolean"))
         tcall_write_bool(out, true);
     else if (tcall_text_is_(type, "object") && depth)
@@ -15651,11 +15573,11 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
     tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
@@ -17346,16 +17268,6 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->mark = 0;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
-{
-    if (call->cx.at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (call->cx.end)
-        call->cx.end(call);
-    tcall_let_go_(tc, call);
-    return TCALL_OK;
-}
-
 /* Returns the free part of the block for tokens and the like: aligned, without
  * its first `skip` bytes. */
 TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
@@ -17404,68 +17316,40 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
-/* Notes how much of the block a reading took, or wants at least. */
-static void tcall_arguments_room_(tcall_block *block,
-                                  const tcall_machine *machine)
-{
-    size_t used = tcall_machine_used_(machine) + 7;
-    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                             : machine->is.size;
-    tcall_block_room_(block, used);
-}
-
-/* Reads a text strictly. */
-TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
-                                        tcall_machine *machine,
-                                        tcall_machine_desc *desc,
-                                        tcall_str text)
-{
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_machine_read_(machine, desc, text);
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
-/* Reads a text as it was meant, if that is allowed. What was fixed may be
- * longer than it came: a control character takes six bytes as an escape. */
-TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
-                                         tcall_machine *machine,
-                                         tcall_machine_desc *desc,
-                                         tcall_str text, bool strict,
-                                         uint32_t *fixes)
-{
-    size_t most;
-    tcall_hydrate_gap_(block, 0, &most);
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, strict, fixes);
-    if (machine->error == TCALL_E_MEMORY && *fixes) {
-        most /= 2;
-        tcall_arguments_begin_(block, desc,
-                               text.len < most / 6 ? 6 * text.len + 3 : most);
-        tcall_read_arguments(machine, desc, text, strict, fixes);
-    }
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
+    tcall_read_arguments, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
+    size_t room = text.len + 1, half, used;
+    int rounds;
     *fixes = 0;
-    return lenient && lenient->read
-               ? lenient->read(block, machine, desc, text, false, fixes)
-               : tcall_arguments_read_(block, machine, desc, text);
+    for (rounds = 0; rounds < 2; rounds++) {
+        tcall_arguments_begin_(block, desc, room);
+        if (lenient && lenient->read)
+            lenient->read(machine, desc, text, false, fixes);
+        else
+            tcall_machine_read_(machine, desc, text);
+        if (machine->error != TCALL_E_MEMORY || !*fixes)
+            break;
+        half = (desc->size + desc->arena_size) / 2;
+        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    }
+    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                            : machine->is.size;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    return machine->error;
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -17552,11 +17436,12 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
+    tcall_loan_ loan;
     int r;
     tcall_hydrate_writer_(block, &why);
-    tcall_block_lend_(block, why.cap);
+    loan = tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, attempt->args, &why);
-    tcall_block_unlend_(block, block->lent - why.cap);
+    tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17571,7 +17456,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size);
+    int r = source.reader->compile(&schema, source, gap, size, NULL);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -17625,17 +17510,27 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Lets another attempt count: what counted so far is one of the others. */
-TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
-                                      tcall_str text)
+/* Puts an attempt, or an output, among those that no longer count. */
+TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
+                                        const tcall_attempt *attempt)
 {
     tcall_attempt *former =
         (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
     if (!former)
-        return call->error = TCALL_E_MEMORY;
-    *former = call->asked;
+        return TCALL_E_MEMORY;
+    *former = *attempt;
     former->next = call->others;
     call->others = former;
+    return TCALL_OK;
+}
+
+/* Lets another attempt count. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
+{
+    call->error = tcall_attempt_former_(call, &call->asked);
+    if (call->error < 0)
+        return call->error;
     call->error = tcall_attempt_(call, &call->asked, by, text);
     call->cx.bound = call->asked.bound;
     return call->error;
@@ -17648,20 +17543,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
     int error = call->error;
-    tcall_attempt *came, repair;
+    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = (tcall_attempt *)(uintptr_t)call->others;
-    if (came) {
-        repair = call->asked;
+    came = call->others;
+    call->others = NULL;
+    tcall_attempt_former_(call, &call->asked);
+    if (came)
         call->asked = *came;
-        *came = repair;
-    }
-    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
+    return error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17669,14 +17565,15 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
+    tcall_loan_ loan;
     tcall_str text;
     int r;
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_block_lend_(&tc->block, out.cap);
+    loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -18463,7 +18360,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
     if (failure->reason.len)
         tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
     else
-        tcall_write_text(out, tcall_error_text(failure->error));
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
 }
 
 /* Writes what the model can do about the failure. */
@@ -18804,6 +18701,12 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* Returns whether the result is complete. */
+TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
+{
+    return cx->stage > TCALL_ON_ERROR;
+}
+
 /* ---- secrets ---- */
 
 /* Is the text one of the arguments that were asked for? */
@@ -19047,23 +18950,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled || !cx->out)
+    tcall_attempt former;
+    if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
+    memset(&former, 0, sizeof former);
     if (old.len) {
-        tcall_attempt *former =
-            (tcall_attempt *)tcall_take_(cx, sizeof *former);
-        if (!former)
+        former.by = tcall_worker_(cx);
+        former.stage = cx->stage;
+        if (tcall_keep_(cx, old, &former.came) < 0 ||
+            tcall_attempt_former_(cx->call, &former) < 0)
             return TCALL_E_MEMORY;
-        memset(former, 0, sizeof *former);
-        if (tcall_keep_(cx, old, &former->came) < 0)
-            return TCALL_E_MEMORY;
-        former->by = tcall_worker_(cx);
-        former->stage = cx->stage;
-        former->next = cx->call->others;
-        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+            text.ptr = former.came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -19087,7 +18986,8 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+    if (cx->state != TCALL_FAILED_ &&
+        !tcall_settled_(cx)) { /* the first counts */
         cx->failure.reason = tcall_str_of(reason);
         cx->failure.code = code;
         cx->failure.status = status;
@@ -19098,7 +18998,7 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_ && !cx->settled)
+    if (cx->state != TCALL_FAILED_ && !tcall_settled_(cx))
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
 }
@@ -19142,16 +19042,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
-    if (cx->output.len < text.len) {
-        tcall_block_share_(&cx->tc->block, cx->call->mark);
-        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
-                                &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
+    if (!tcall_str_eq(cx->output, text) &&
+        tcall_keep_(cx, text, &cx->output) < 0)
+        return TCALL_E_MEMORY;
     cx->output_held = true;
     return r;
 }
@@ -19218,60 +19111,49 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
-    static const struct {
-        const char *word, *constant;
-    } names[] = {{"read", "TCALL_READ"},
-                 {"write", "TCALL_WRITE"},
-                 {"execute", "TCALL_EXECUTE"},
-                 {"network", "TCALL_NETWORK"},
-                 {"actuate", "TCALL_ACTUATE"}};
-    const char *between = constants ? " | " : " and ";
+    static const char *const names[][2] = {{"read", "TCALL_READ"},
+                                           {"write", "TCALL_WRITE"},
+                                           {"execute", "TCALL_EXECUTE"},
+                                           {"network", "TCALL_NETWORK"},
+                                           {"actuate", "TCALL_ACTUATE"}};
+    const char *before = "";
     size_t i;
-    bool first = true;
-    for (i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(set >> i & 1))
-            continue;
-        tcall_write_text(out, first ? "" : between);
-        tcall_write_text(out, constants ? names[i].constant : names[i].word);
-        first = false;
-    }
-    tcall_write_text(out, first ? "nothing" : "");
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (set >> i & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names[i][constants]);
+            before = constants ? " | " : " and ";
+        }
+    tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the tool is not permitted: in words for the model, or for the
+ * developer, who reads which tool it is, and the remedy. */
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
+                                bool developer)
 {
     const tcall_tool *tool = cx->call->tool;
-    if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
+    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    tcall_write_text(out, developer ? tool->name : "");
+    tcall_write_text(out, developer ? " " : "");
+    if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-        return;
-    }
-    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+    } else if (!missing) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-        return;
-    }
-    tcall_write_text(out, "needs ");
-    if (tool->permissions)
-        tcall_write_permissions_(out, tool->permissions, false);
-    else
-        tcall_write_text(out, "everything, as it declares no permissions");
-    tcall_write_text(out, "; the registry allows ");
-    tcall_write_permissions_(out, cx->tc->desc.allow, false);
-}
-
-/* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, true);
-        tcall_write_text(out, " to tcall_desc.allow");
+    } else {
+        tcall_write_text(out, "needs ");
+        if (tool->permissions)
+            tcall_write_permissions_(out, tool->permissions, false);
+        else
+            tcall_write_text(out, "everything, as it declares no permissions");
+        tcall_write_text(out, "; the registry allows ");
+        tcall_write_permissions_(out, allow, false);
+        if (developer) {
+            tcall_write_text(out, ": add ");
+            tcall_write_permissions_(out, missing, true);
+            tcall_write_text(out, " to tcall_desc.allow");
+        }
     }
 }
 
@@ -19287,7 +19169,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
+    tcall_write_denial_(&out, cx, false);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -19441,7 +19323,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
                                       "value, which its schema asks for");
     if (r == TCALL_E_INVALID) {
         tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
         tcall_write_text(&why, ": ");
         tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
                          &attempt.fault[0], false);
@@ -19485,14 +19367,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review;
+        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        review = tcall_review_of_(tc, which);
         tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
         tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
                       TCALL_PROBLEM_HOOK_STAGE_);
@@ -19695,9 +19576,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
         r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_consent_(cx);
-    return r;
+    return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
 /* Begins an attempt. Returns why there is none, or, where the tool must not run
@@ -19721,20 +19600,18 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY,   TCALL_WILL_EXECUTE, 0,
+                                     0, TCALL_DID_EXECUTE};
     int r;
-    switch (cx->run_step) {
-    case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            memset(&cx->failure, 0, sizeof cx->failure);
-        return r;
-    case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
-    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
-    case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
-    default: return tcall_run_(cx);
-    }
+    if (cx->run_step == TCALL_RUN_APPROVAL_)
+        return tcall_approve_again_(cx);
+    if (cx->run_step == TCALL_RUN_BEGIN_)
+        return tcall_run_(cx);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
+        cx->state == TCALL_GOING_)
+        memset(&cx->failure, 0, sizeof cx->failure);
+    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -19851,17 +19728,27 @@ static int tcall_settle_(tcall_ctx *cx)
         memset(&cx->failure, 0, sizeof cx->failure);
     cx->result.error = cx->failure.error;
     cx->result.output = tcall_output(cx);
-    cx->settled = true;
     return TCALL_OK;
 }
 
 /* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
+TCALL_SHARED_ void tcall_end_(tcall_call *call)
 {
     tcall_writer out;
+    if (!call->cx.state || call->cx.state == TCALL_DONE_)
+        return;
     tcall_writer_init(&out, NULL, 0);
     tcall_cancel(call, TCALL_E_CANCELLED);
     tcall_invoke(call->cx.tc, call, &out);
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    tcall_end_(call);
+    tcall_let_go_(tc, call);
+    return TCALL_OK;
 }
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
@@ -19873,7 +19760,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
@@ -19885,34 +19771,32 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 /* Room for what there is to say of a call that failed. */
 #define TCALL_ERROR_TEXT_ 288
 
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
+/* Reports why a call failed; of one that is not permitted the developer reads
+ * what to change. */
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
-    if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    tcall_str said = cx->failure.reason;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (!tcall_is_heard_(cx->tc))
+        return;
+    if (!said.len)
+        said = tcall_str_of(tcall_meaning_(cx->tc, error));
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (room) {
+        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+        if (withheld)
+            tcall_write_denial_(&out, cx, true);
+        else
+            tcall_say_refused_(&out, call);
+        said = tcall_slice_(room, out.fill);
+    }
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -19938,7 +19822,6 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
-    cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
@@ -20015,11 +19898,11 @@ static void tcall_output_again_(tcall_ctx *cx)
     cx->output_held = false;
     tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
     r = tcall_output_cut_(cx);
-    if (!cx->settled)
+    if (!tcall_settled_(cx))
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    if (cx->settled)
+    if (tcall_settled_(cx))
         cx->result.output = tcall_output(cx);
 }
 
@@ -21064,13 +20947,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                      tcall_history_owns_(history, item));
 }
 
-/* What stands for an image that is gone. */
-static void tcall_image_gone_(tcall_item *item)
-{
-    item->kind = TCALL_ITEM_USER;
-    item->text = tcall_str_of("(an image was here, which is gone)");
-}
-
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -21088,7 +20964,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->after_call = false;
         if (history->at != history->answer &&
             history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
+                                ? (uint8_t)TCALL_PASS_RESULTS_
+                                : (uint8_t)(history->pass + 1);
             history->at = history->answer;
             continue;
         }
@@ -21096,8 +20974,10 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->pass = TCALL_PASS_REASONING_;
         history->item = history->at;
         history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
-            tcall_image_gone_(item);
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
+            item->kind = TCALL_ITEM_USER;
+            item->text = tcall_str_of("(an image was here, which is gone)");
+        }
         if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
@@ -21491,207 +21371,6 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* ==========================================================================
  * >>answer
  *
- * Providers report errors with an HTTP status, a code or type, and a sentence.
- * Where the status does not say enough, their words do.
- */
-
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
-
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
-
-/* Statuses that leave no doubt. */
-static const struct {
-    int status, error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
-static bool tcall_contains_words_(const char *text, const char *words)
-{
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
-            return true;
-    return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
-}
-
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                               const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-static void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                     const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-static void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
-}
-
-/* The error that the provider's words name, or TCALL_OK. */
-static int tcall_words_error_(const tcall_answer *answer)
-{
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
-        if (tcall_contains_words_(answer->stop_text, words) ||
-            tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
-    return TCALL_OK;
-}
-
-int tcall_answer_error(const tcall_answer *answer, int status)
-{
-    int error;
-    if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
-        if (answer->error != TCALL_E_PROVIDER)
-            return answer->error;
-        /* Some send a status as the code of an error. */
-        status = code < 400 || code > 599 ? 0 : (int)code;
-    }
-    error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
-}
-
-/* ---- items ----
- *
  * The items of an answer lie at the end of the chat: its text, which grows in
  * place, the calls and reasonings that are known, and then, while a document
  * of the stream passes, the elements of that document. What an element belongs
@@ -21938,8 +21617,6 @@ static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (!tcall_reasoning_kept_(reader))
-        return;
     if (reader->keeping_raw)
         tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
@@ -21987,8 +21664,6 @@ static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!tcall_reasoning_kept_(reader))
-        return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
     if (!reader->said.has_text ||
@@ -22088,7 +21763,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+    if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
     if (reader->element.type == TCALL_MEANS_REASONING) {
@@ -22294,11 +21969,30 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* Adds to a part of the current element what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
+{
+    const bool fits = tcall_reader_need_(reader, bytes.len);
+    if (fits)
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             bytes);
+    return fits;
+}
+
 /* ---- arguments that come again ----
  *
  * Some streams end with the whole arguments once more. As long as these are
  * those of a known call they are compared with them, and not kept.
  */
+
+/* Has the current document brought nothing but, at most, the open element? */
+static bool tcall_reader_is_alone_(const tcall_reader *reader)
+{
+    size_t at = reader->place[TCALL_AT_PENDING_];
+    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
+        at = tcall_reader_next_(reader, at);
+    return at == reader->chat->block->low;
+}
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
@@ -22307,12 +22001,7 @@ static void tcall_reader_echo_(tcall_reader *reader)
     size_t at = reader->start;
     reader->echo = 0;
     reader->echoes = false;
-    if (reader->doc.whole ||
-        (reader->element.open
-             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
-             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
-        (reader->element.open &&
-         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
+    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
         return;
     for (; at < reader->place[TCALL_AT_PENDING_];
          at = tcall_reader_next_(reader, at)) {
@@ -22541,9 +22230,8 @@ static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
         tcall_reasoning_piece_(reader, field, part, piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
-    else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+    else
+        tcall_reader_add_(reader, part, piece);
 }
 
 /* ---- merging elements ---- */
@@ -22745,20 +22433,11 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
     int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
+    for (; at < end; at = tcall_token_end_(at, end)) {
+        if (!depth && *at && strchr(stops, *at))
             return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
+        depth += *at == '{' || *at == '[' || *at == '(';
+        if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
     return NULL;
@@ -22829,8 +22508,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
+    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
+                                item->text, &fixes);
     machine.text[machine.len] = '\0';
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
@@ -22840,7 +22519,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
         !error)
         error = TCALL_E_DUPLICATE;
-    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+    if (tcall_json_type(name) == TCALL_STRING &&
+        tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)
@@ -23281,6 +22961,207 @@ TCALL_SPOKEN_FAMILY_(
  * >>answer: members and framing
  */
 
+/* ---- errors ----
+ *
+ * Providers report errors with an HTTP status, a code or type, and a sentence.
+ * Where the status does not say enough, their words do.
+ */
+
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
+
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+
+/* Statuses that leave no doubt. */
+static const struct {
+    int status, error;
+} tcall_answer_statuses_[] = {
+    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
+    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
+};
+
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
+static bool tcall_contains_words_(const char *text, const char *words)
+{
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
+            return true;
+    return false;
+}
+
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* An answer without text and calls may be an error. */
+static void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
+/* The error that the status names, or TCALL_OK. */
+static int tcall_status_error_(int status)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
+        if (status == tcall_answer_statuses_[i].status)
+            return tcall_answer_statuses_[i].error;
+    return TCALL_OK;
+}
+
+/* The error that the provider's words name, or TCALL_OK. */
+static int tcall_words_error_(const tcall_answer *answer)
+{
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
+    return TCALL_OK;
+}
+
+int tcall_answer_error(const tcall_answer *answer, int status)
+{
+    int error;
+    if (status < 300) {
+        long code = tcall_digits_(answer->stop_text);
+        if (answer->error != TCALL_E_PROVIDER)
+            return answer->error;
+        /* Some send a status as the code of an error. */
+        status = code < 400 || code > 599 ? 0 : (int)code;
+    }
+    error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
+    if (error)
+        return error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
 /* ---- fields ---- */
 
 /* Has it a signature, or had one that did not fit? */
@@ -23435,8 +23316,6 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->doc.whole && reader->doc.repeats)
-        return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
@@ -23449,9 +23328,6 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
-    const uint8_t kind = tcall_field_kind_(field);
-    if (reader->doc.whole && reader->doc.repeats)
-        return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
@@ -23467,8 +23343,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
          reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
-        reader->answer.error != TCALL_E_MEMORY)
+    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && reader->element.begun)
         tcall_reader_open_(reader, field);
     return true;
 }
@@ -23503,11 +23378,14 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
+    /* Some streams end with the whole answer. */
+    if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
+        field <= TCALL_FIELD_DELTA)
+        return false;
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
     case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
     case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
@@ -24061,15 +23939,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 }
 
 /* ---- the end ---- */
-
-/* Adds what the current element cannot do without. */
-static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
-{
-    if (!tcall_reader_need_(reader, bytes.len))
-        return false;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
-    return true;
-}
 
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
@@ -25665,8 +25534,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+        tcall_end_(call);
         tcall_block_release_(block, call->mark);
     }
     tcall_block_release_(block, agent->batch_mark);
@@ -25701,7 +25569,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
 {
     tcall_block *block = &agent->desc.tc->block;
     const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
-    const size_t need = block->need, lent = block->lent;
+    const size_t need = block->need;
+    tcall_loan_ loan;
     tcall_writer *out = &agent->out;
     size_t room;
     int result;
@@ -25711,9 +25580,9 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     block->need = 0;
-    tcall_block_lend_(block, head + room);
+    loan = tcall_block_lend_(block, head + room);
     result = tcall_invoke(agent->desc.tc, call, out);
-    tcall_block_unlend_(block, lent);
+    tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
     if (block->need) /* so large that a quarter of it is what the call lacks */
         block->need += 3 * (block->need - block->size);
@@ -26835,12 +26704,14 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++, call++) {
         const tcall_ctx *cx = &call->cx;
-        tcall_item item = tcall_item_of_(
-            TCALL_ITEM_RESULT, call->id, call->name,
-            cx->settled ? cx->result.output : tcall_str_of(tcall_save_cut_));
-        item.error = cx->settled ? cx->result.error : (int)TCALL_E_CANCELLED;
+        tcall_item item =
+            tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name,
+                           tcall_settled_(cx) ? cx->result.output
+                                              : tcall_str_of(tcall_save_cut_));
+        item.error =
+            tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
         if (!tcall_agent_answered_(agent, call->id) &&
-            (cx->settled ||
+            (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saver, item, 1);
     }
@@ -27811,16 +27682,16 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
     const char *arguments = mcp->at_work.reading.stash;
-    size_t mark = tcall_block_mark_(&tc->block);
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
-    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_loan_ loan;
     tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
     tcall_listener listener = {tcall_mcp_progress_, NULL,
                                (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
     listener.user = &made;
-    tcall_writer_init(&out, text, text ? room : 0);
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
+    loan = tcall_block_lend_(&tc->block, room);
 #ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
@@ -27833,13 +27704,13 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 #else
     (void)listener;
 #endif
-    made.text = tcall_slice_(text, out.fill);
+    made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(&tc->block, mark);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)

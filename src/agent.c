@@ -584,8 +584,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+        tcall_end_(call);
         tcall_block_release_(block, call->mark);
     }
     tcall_block_release_(block, agent->batch_mark);
@@ -620,7 +619,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
 {
     tcall_block *block = &agent->desc.tc->block;
     const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
-    const size_t need = block->need, lent = block->lent;
+    const size_t need = block->need;
+    tcall_loan_ loan;
     tcall_writer *out = &agent->out;
     size_t room;
     int result;
@@ -630,9 +630,9 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     block->need = 0;
-    tcall_block_lend_(block, head + room);
+    loan = tcall_block_lend_(block, head + room);
     result = tcall_invoke(agent->desc.tc, call, out);
-    tcall_block_unlend_(block, lent);
+    tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
     if (block->need) /* so large that a quarter of it is what the call lacks */
         block->need += 3 * (block->need - block->size);

@@ -12,9 +12,7 @@
 
 TCALL_SHARED_ tcall_str tcall_slice_(const char *ptr, size_t len)
 {
-    tcall_str slice;
-    slice.ptr = ptr;
-    slice.len = len;
+    tcall_str slice = {ptr, len};
     return slice;
 }
 
@@ -61,10 +59,13 @@ static const char tcall_error_codes_[] =
     "ok\0" TCALL_ERRORS(TCALL_X_) "?";
 #undef TCALL_X_
 
-static const char tcall_error_sentences_[] =
+/* Of errors that a call may end with, and of those that only agents report:
+ * who has no use for these does not carry them. */
+static const char tcall_call_sentences_[] =
     "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_);
+static const char tcall_agent_sentences_[] =
+    TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
 
 static unsigned tcall_error_row_(int error)
 {
@@ -78,31 +79,43 @@ const char *tcall_error_code(int error)
     return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
+/* Returns the sentence of an error that a call may end with; the code of any
+ * other. */
+TCALL_SHARED_ const char *tcall_call_error_text_(int error)
+{
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row <= TCALL_I_PROVIDER ? tcall_nth_(tcall_call_sentences_, row) : "";
+    return *text ? text : tcall_error_code(error);
+}
+
 const char *tcall_error_text(int error)
 {
-    const char *sentence =
-        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
-    return *sentence ? sentence : tcall_error_code(error);
+    unsigned row = tcall_error_row_(error);
+    const char *text =
+        row > TCALL_I_PROVIDER
+            ? tcall_nth_(tcall_agent_sentences_, row - TCALL_I_PROVIDER - 1)
+            : "";
+    return *text ? text : tcall_call_error_text_(error);
 }
 
 const char *tcall_error_type(int error)
 {
-    switch (error) {
-    case TCALL_E_DENIED:
-    case TCALL_E_ABORTED:
-    case TCALL_E_APPROVAL: return "permission";
-    case TCALL_E_TWICE: return "security";
-    case TCALL_E_FAILED:
-    case TCALL_E_LOOP:
-    case TCALL_E_STALE:
-    case TCALL_E_UNREAD:
-    case TCALL_E_NOT_FOUND: return "user";
-    case TCALL_E_CANCELLED: return "cancelled";
-    case TCALL_E_TIMEOUT: return "timeout";
-    case TCALL_E_UNKNOWN:
-    case TCALL_E_CUT: return "validation";
-    default: break;
-    }
+    static const struct {
+        int8_t error;
+        char type[11];
+    } types[] = {
+        {TCALL_E_DENIED, "permission"},   {TCALL_E_ABORTED, "permission"},
+        {TCALL_E_APPROVAL, "permission"}, {TCALL_E_TWICE, "security"},
+        {TCALL_E_FAILED, "user"},         {TCALL_E_LOOP, "user"},
+        {TCALL_E_STALE, "user"},          {TCALL_E_UNREAD, "user"},
+        {TCALL_E_NOT_FOUND, "user"},      {TCALL_E_CANCELLED, "cancelled"},
+        {TCALL_E_TIMEOUT, "timeout"},     {TCALL_E_UNKNOWN, "validation"},
+        {TCALL_E_CUT, "validation"}};
+    size_t i;
+    for (i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].error == error)
+            return types[i].type;
     /* Everything else that reading and checking arguments reports. */
     return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
                                                               : "system";
@@ -179,19 +192,18 @@ TCALL_SHARED_ int tcall_hex_(char digit)
 /* First or following byte of a multi-byte character. */
 TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
+    bool first = !u->left;
+    if (c < (first ? 0xC2 : u->low) || c > (first ? 0xF4 : u->high))
         return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    u->left = (uint8_t)(!first ? u->left - 1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(!first      ? 0x80
+                       : c == 0xE0 ? 0xA0
+                       : c == 0xF0 ? 0x90
+                                   : 0x80);
+    u->high = (uint8_t)(!first      ? 0xBF
+                        : c == 0xED ? 0x9F
+                        : c == 0xF4 ? 0x8F
+                                    : 0xBF);
     return true;
 }
 
@@ -238,17 +250,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    switch (letter) {
-    case '"':
-    case '\\':
-    case '/': return letter;
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    default: return 0;
-    }
+    static const char escapes[] TCALL_FLASH_ = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    const char *at = escapes;
+    while (TCALL_BYTE_(at) && TCALL_BYTE_(at) != letter)
+        at += 2;
+    return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -342,11 +348,7 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number;
-    number.first = number.last = NULL;
-    number.sign = 0;
-    number.minus = minus;
-    number.cut = false;
+    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -379,13 +381,10 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    const char *at;
-    int count = 0;
+    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
     if (!number->sign)
         return 0;
-    for (at = number->first; at <= number->last; at++)
-        count += *at != '.';
-    return count;
+    return (int)most + (memchr(number->first, '.', most) == NULL);
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
@@ -680,10 +679,9 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    if (number->sign && number->top > DBL_MAX_10_EXP)
-        return false;
-    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
-        !tcall_num_round_(number, &bits))
+    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
+    if (number->sign && (number->top > DBL_MAX_10_EXP ||
+                         (!tiny && !tcall_num_round_(number, &bits))))
         return false;
     if (bits >= TCALL_INFINITE_)
         return false;

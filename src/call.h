@@ -98,18 +98,17 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* where those of the stage at hand are */
-    uint16_t around;            /* where the hook is that is around what runs */
-    uint8_t around_depth;       /* how many are */
-    uint32_t held; /* acquiring hooks that are to be released, bits */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    uint8_t around_depth; /* how many are */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
     bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
-    bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
     bool at_work : 1; /* it has called the program */
@@ -123,7 +122,6 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits */
     size_t wanted;    /* bytes of an output that did not fit */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -184,10 +182,9 @@ struct tcall_call {
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_block *block, tcall_machine *machine,
-                tcall_machine_desc *desc, tcall_str text, bool strict,
-                uint32_t *fixes);
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
@@ -196,13 +193,6 @@ struct tcall_lenience_ {
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
  * held in the block until tcall_release. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds; one that is under way is ended first, as by
- * tcall_cancel. Calls may be released in any order; their memory is free when
- * those that were hydrated after them are released too. Returns TCALL_OK; or
- * TCALL_E_USAGE, and nothing has changed, from a function that the call has
- * called, and for a call that an agent makes. */
-TCALL_API int tcall_release(tcall *tc, tcall_call *call);
-
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);

@@ -8,18 +8,33 @@
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The text is read twice. First the recogniser checks that it is JSON, and what
- * the schemas in it take is added up: nothing is begun that there is no memory
- * for. Then each schema in turn becomes a node with rows. The schemas that are
- * the values of its keywords get nodes at once, those of one keyword in one
- * array, and wait in a queue until their own turn comes. When the queue is
- * empty, $refs are followed along the rows, and the frames that each node needs
+ * The text is read twice. First the recogniser checks that it is JSON; it notes
+ * where each schema in it ends, and adds up what all of them take. So nothing
+ * is begun that there is no memory for. Then each schema in turn becomes a node
+ * with rows, and the schemas that are values of its keywords get nodes that
+ * wait for their own turn: those of one keyword lie in one array. When all are
+ * made, $refs are followed along the rows, and the frames that each node needs
  * are counted. Names, bounds and enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+
+static const struct {
+    const char *uri;
+    tcall_draft draft;
+} tcall_drafts_[] = {
+    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
+    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
+    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
+    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
+    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+
+/* The types in the order of their bits. */
+#define TCALL_TYPES_ 7
+static const char *const tcall_type_words_[TCALL_TYPES_] = {
+    "null", "boolean", "integer", "number", "string", "array", "object"};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -112,19 +127,31 @@ static uint32_t tcall_match_bytes_(const char *quote)
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
+/* A schema of the text, in the order in which they begin there. */
+typedef struct tcall_sc_mark_ {
+    const char *end;      /* of an object: where it ends */
+    tcall_member *member; /* in which its node lies, or NULL */
+    uint16_t next;  /* the first mark after those within it; then the one that
+                     * waits for its frames */
+    uint16_t width; /* the frames that it needs; 0: not counted yet */
+} tcall_sc_mark_;
+
 /* What a text takes, while it is recognised. */
 typedef struct tcall_sizes_ {
     tcall_syntax_ syntax;
-    uint32_t bytes;      /* of what stays */
+    tcall_sc_mark_ *mark;
+    uint32_t most;       /* marks that there is room for */
     uint32_t schemas;    /* so many there are */
+    uint32_t bytes;      /* of what stays */
     const char *key;     /* the name at hand */
     const char *pattern; /* the string that came last is one */
     const char *beyond;  /* the first schema that is too much, or NULL */
+    const char *draft;   /* the root's $schema, or NULL */
     uint8_t on;          /* the keyword at hand */
     bool piece;          /* the name at hand comes in pieces */
     struct {
         uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
-        uint16_t count; /* of the schemas */
+        uint16_t count; /* of the schemas; of a schema its mark */
     } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
 } tcall_sizes_;
 
@@ -160,9 +187,27 @@ static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
     sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
     if (on == TCALL_ON_PATTERN_ && first == '"')
         sizes->pattern = sizes->syntax.from;
+    if (on == TCALL_ON_SCHEMA_ && sizes->syntax.depth == 1 && !sizes->draft)
+        sizes->draft = sizes->syntax.from;
     sizes->open[sizes->syntax.depth + 1].on = on;
     sizes->open[sizes->syntax.depth + 1].count = 0;
     return tcall_row_has_(on) && (first == '{' || first == '[');
+}
+
+/* A schema begins. */
+static void tcall_sizes_mark_(tcall_sizes_ *sizes, const char *at)
+{
+    uint32_t i = sizes->schemas++;
+    if (i == TCALL_SCHEMAS_MAX_)
+        sizes->beyond = at;
+    if (i < sizes->most) {
+        sizes->mark[i].end = at + 1;
+        sizes->mark[i].member = NULL;
+        sizes->mark[i].next = (uint16_t)(i + 1);
+        sizes->mark[i].width = 0;
+    }
+    sizes->open[sizes->syntax.depth + 1].on = TCALL_ON_NOTHING_;
+    sizes->open[sizes->syntax.depth + 1].count = (uint16_t)i;
 }
 
 /* A value begins: a schema, or what a keyword says. */
@@ -178,13 +223,12 @@ static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
     }
     if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
         return TCALL_SKIP_; /* names */
-    if (++sizes->schemas == TCALL_SCHEMAS_MAX_)
-        sizes->beyond = s->from;
-    sizes->open[s->depth].count++;
+    if (sizes->open[s->depth].on)
+        sizes->open[s->depth].count++;
+    tcall_sizes_mark_(sizes, s->from);
     sizes->bytes += (uint32_t)sizeof(tcall_member);
     if (on == TCALL_ON_PATTERNS_)
         sizes->bytes += tcall_match_bytes_(sizes->key);
-    sizes->open[s->depth + 1].on = TCALL_ON_NOTHING_;
     return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
@@ -193,10 +237,15 @@ static void tcall_sizes_end_(tcall_syntax_ *s)
 {
     tcall_sizes_ *sizes = (tcall_sizes_ *)s;
     uint8_t on = sizes->open[s->depth + 1].on;
-    uint32_t slots = tcall_slots_of_(sizes->open[s->depth + 1].count);
+    uint16_t count = sizes->open[s->depth + 1].count;
     tcall_sizes_pattern_(sizes);
-    if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_)
-        sizes->bytes += tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+    if (!on && count < sizes->most) {
+        sizes->mark[count].end = s->from;
+        sizes->mark[count].next = (uint16_t)sizes->schemas;
+    } else if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_) {
+        sizes->bytes += tcall_whole_words_(tcall_slots_of_(count) *
+                                           (uint32_t)sizeof(uint16_t));
+    }
 }
 
 static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
@@ -204,21 +253,15 @@ static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
 
 /* ---- what is made ---- */
 
-/* A schema of the queue. */
-typedef struct tcall_sc_mark_ {
-    tcall_member *member; /* in which its node lies */
-    uint16_t width;       /* the frames that it needs; 0: not counted yet */
-    uint16_t from;        /* the mark that waits for them */
-} tcall_sc_mark_;
-
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *low; /* memory for what stays, */
-    uint32_t left;
-    tcall_sc_mark_ *mark; /* and the queue */
-    uint32_t marks, most;
-    tcall_node *node; /* at hand, and its rows */
+    char *low;     /* memory for what stays: rows are taken from its end, all */
+    uint32_t left; /* else from its beginning */
+    tcall_sc_mark_ *mark;
+    uint32_t marks;
+    tcall_sc_mark_ *next; /* the mark of the schema that begins next */
+    tcall_node *node;     /* the schema at hand, and its rows, the last first */
     tcall_row *row;
     uint8_t rows;
     uint8_t draft;
@@ -262,24 +305,30 @@ static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
 }
 
 /* Makes the member of the schema at p, which waits for its rows. name: its
- * quote, or p. Returns whether it is one. */
-static bool tcall_sc_wait_(tcall_sc_ *c, const char *name, const char *p)
+ * quote, or p. Returns where it ends, NULL: that is not known. */
+static const char *tcall_sc_member_(tcall_sc_ *c, tcall_row *row,
+                                    const char *name, const char *p)
 {
-    tcall_member *member;
-    if (*p != '{' && *p != 't' && *p != 'f') {
+    tcall_member *member = NULL;
+    uint32_t i;
+    if (*p == '{' || *p == 't' || *p == 'f')
+        member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
+    else
         tcall_sc_malformed_(c, p, 's');
-        return false;
-    }
-    member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
-    if (!member || c->marks == c->most)
-        return false;
+    if (!member)
+        return NULL;
+    while (c->next->end <= p) /* within what was refused */
+        c->next++;
+    i = (uint32_t)(c->next - c->mark);
     member->name = name;
     member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
     member->node.kind = TCALL_KIND_ROWS_;
-    member->node.digits = (uint8_t)c->marks; /* for now: its mark */
-    member->node.flags = (uint8_t)(c->marks >> 8);
-    c->mark[c->marks++].member = member;
-    return true;
+    member->node.digits = (uint8_t)i; /* for now: its mark */
+    member->node.flags = (uint8_t)(i >> 8);
+    row->count++;
+    c->mark[i].member = member;
+    c->next = &c->mark[c->mark[i].next];
+    return *p == '{' ? c->mark[i].end : NULL;
 }
 
 /* Returns the text of a schema. */
@@ -302,16 +351,19 @@ static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
     return NULL;
 }
 
-static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
-                              const char *p)
+/* Makes a row of a keyword. Returns NULL where the text is refused. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
+                                    uint8_t flags)
 {
-    tcall_row *row = (tcall_row *)tcall_sc_take_(c, sizeof *row);
-    if (!row)
-        return;
-    row->on = on;
-    row->flags = flags;
-    row->of.text = p;
+    if (c->left < sizeof *c->row)
+        return NULL;
+    c->left -= (uint32_t)sizeof *c->row;
     c->rows++;
+    c->row--;
+    c->row->on = on;
+    c->row->flags = flags;
+    c->row->of.text = p;
+    return c->row;
 }
 
 /* Whether the draft has a keyword. */
@@ -332,128 +384,45 @@ static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
  */
 static int tcall_sc_draft_of_(const char *p)
 {
-    static const struct {
-        const char *uri;
-        tcall_draft draft;
-    } known[] = {
-        {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-        {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-        {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-        {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-        {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
     if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
         uri.len--;
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (tcall_str_eq(tcall_str_of(known[i].uri), uri))
-            return known[i].draft;
+    for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
+        if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
+            return tcall_drafts_[i].draft;
     return -1;
 }
 
 /* Returns the bit of the type that a value names, or 0. */
 static uint8_t tcall_sc_type_(const char *p)
 {
-    /* in the order of their bits */
-    static const char *const words[] = {
-        "null", "boolean", "integer", "number", "string", "array", "object"};
-    uint8_t i;
-    for (i = 0; i < sizeof words / sizeof *words && *p == '"'; i++)
-        if (tcall_str_eq(tcall_str_of(words[i]), tcall_text_inner_(p)))
-            return (uint8_t)(1 << i);
-    return 0;
+    tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+    uint8_t i = 0;
+    while (i < TCALL_TYPES_ &&
+           (*word.ptr != *tcall_type_words_[i] ||
+            !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word)))
+        i++;
+    return (uint8_t)(i < TCALL_TYPES_ ? 1 << i : 0);
 }
 
 /* One type, or a list of them. */
 static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
-    const char *at = *p == '[' ? tcall_text_first_(p) : p;
-    const char *wrong = at ? NULL : p;
-    uint8_t types = 0;
-    while (at || wrong) {
-        uint8_t type = wrong ? 0 : tcall_sc_type_(at);
-        types |= type;
+    const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
+    const char *at = first ? first : p;
+    c->node->types = 0;
+    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+        uint8_t type = tcall_sc_type_(at);
         if (!type)
-            tcall_sc_refuse_(c, wrong ? wrong : at, "unknown type",
+            tcall_sc_refuse_(c, at, "unknown type",
                              "use object, array, string, number, integer, "
                              "boolean or null");
-        at = at && *p == '[' ? tcall_text_after_(tcall_text_skip_(at)) : NULL;
-        wrong = NULL;
+        c->node->types |= type;
     }
-    c->node->types = types;
 }
 
-/* What a keyword says that can be used here. */
-static void tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
-                           const char *p)
-{
-    switch (on) {
-    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
-    case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema",
-                             "use https://json-schema.org/draft/2020-12/schema "
-                             "or http://json-schema.org/draft-07/schema");
-        break;
-    case TCALL_ON_OLD_ID_:
-        if (c->draft != TCALL_DRAFT_4)
-            break; /* fall through */
-    case TCALL_ON_ID_:
-        if (c->node != c->out->root && *p == '"' && p[1] != '#')
-            c->embedded = key;
-        break;
-    case TCALL_ON_DEPENDENCIES_:
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
-        break;
-    default: break;
-    }
-    if (tcall_rows_made_(on, *p))
-        tcall_sc_row_add_(c, on, 0, p);
-}
-
-/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
- * it. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
-{
-    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
-/* A keyword of the schema at hand. One of another draft was meant by whoever
- * wrote it. */
-static void tcall_sc_keyword_(tcall_sc_ *c, const char *key, const char *p)
-{
-    tcall_str word = tcall_text_inner_(key);
-    uint8_t on = tcall_keyword_of_(word);
-    bool known = tcall_sc_knows_(c, on);
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p, begins;
-    begun = begun == 'f' ? 't' : begun;
-    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[on];
-    if (memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    else if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, on) ||
-             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if ((begins != 's' && begins != '*' && begins != begun && on) ||
-             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
-        tcall_sc_malformed_(c, p, begins);
-    else
-        tcall_sc_says_(c, key, on, p);
-    if (c->beside && on && known && tcall_is_beside_(on, p))
-        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
-                         "put both into allOf, or use draft 2020-12");
-}
-
-/* ---- what the rows have ---- */
+/* ---- what they say ---- */
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
@@ -483,32 +452,36 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     }
 }
 
-/* Returns the number of names in a list. */
-static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
+/* Counts the names in a list. Returns where it ends. */
+static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
+                                   uint16_t *count)
 {
-    const char *at = tcall_text_first_(list);
-    uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    const char *at = tcall_text_next_(list + 1);
+    for (*count = 0; *at != ']'; ++*count) {
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
-    return count;
+        at = tcall_text_next_(tcall_text_skip_(at));
+    }
+    return at + 1;
 }
 
-/* The lists of names in dependentRequired and dependencies. */
-static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
+/* The lists of names of dependentRequired; old: of dependencies, which may have
+ * schemas, too. */
+static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
-    const char *key = tcall_text_first_(row->of.text), *p;
+    const char *key = tcall_text_first_(p);
+    uint16_t count;
     for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
         p = tcall_text_value_(key);
         if (*p == '[')
-            tcall_sc_names_(c, p);
-        else if (!(row->flags & TCALL_ROW_OLD_))
+            tcall_sc_names_(c, p, &count);
+        else if (!old)
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Compiles count patterns, whose quotes lie so far apart. */
+/* Compiles the pattern in the string at a quote. */
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
@@ -549,58 +522,134 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a keyword their members. */
-static void tcall_sc_list_(tcall_sc_ *c, tcall_row *row)
+/* Gives the schemas of a keyword their members. Returns the end of its value.
+ */
+static const char *tcall_sc_list_(tcall_sc_ *c, tcall_row *row, const char *p)
 {
-    const char begins = tcall_keyword_begins_[row->on];
-    const char *at = row->of.text;
+    bool map = *p == '{';
+    const char *at = tcall_text_next_(p + 1);
     tcall_match *match;
     uint16_t i;
-    if (begins != 's')
-        at = tcall_text_first_(at);
-    row->of.members = (const tcall_member *)(const void *)c->low;
-    while (at) {
-        const char *p = begins == '{' ? tcall_text_value_(at) : at;
-        if (row->on != TCALL_ON_DEPENDENCIES_ || *p != '[')
-            row->count = (uint16_t)(row->count + tcall_sc_wait_(c, at, p));
-        at = begins == 's' ? NULL : tcall_text_after_(tcall_text_skip_(p));
+    while (!tcall_text_closes_(at)) {
+        const char *value = map ? tcall_text_value_(at) : at, *end = NULL;
+        if (row->on != TCALL_ON_DEPENDENCIES_ || *value != '[')
+            end = tcall_sc_member_(c, row, at, value);
+        at = tcall_text_next_(end ? end : tcall_text_skip_(value));
     }
-    if (row->on != TCALL_ON_PATTERNS_) {
-        if (begins == '{')
-            tcall_sc_twice_(c, row);
-        return;
+    if (row->on == TCALL_ON_PATTERNS_) {
+        match = (tcall_match *)tcall_sc_take_(c, row->count *
+                                                     (uint32_t)sizeof *match);
+        for (i = 0; match && i < row->count; i++)
+            tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
+    } else if (map) {
+        tcall_sc_twice_(c, row);
     }
-    match =
-        (tcall_match *)tcall_sc_take_(c, row->count * (uint32_t)sizeof *match);
-    for (i = 0; match && i < row->count; i++)
-        tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
+    return at + 1;
 }
 
-/* Gives a row what it has beside the place in the text. */
-static void tcall_sc_fill_(tcall_sc_ *c, tcall_row *row)
+/* Gives a row what it has of the value at p. Returns where that ends, NULL: it
+ * is not known. */
+static const char *tcall_sc_fill_(tcall_sc_ *c, tcall_row *row, const char *p)
 {
     tcall_match *match;
-    if (row->on == TCALL_ON_EXTRA_ && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
-        row->on = TCALL_ON_ITEMS_;
-        row->flags |= TCALL_ROW_OLD_;
-    }
-    if (tcall_row_has_(row->on)) {
-        tcall_sc_list_(c, row);
-    } else if (row->on == TCALL_ON_PATTERN_) {
+    if (row->on == TCALL_ON_REQUIRED_)
+        return tcall_sc_names_(c, p, &row->count);
+    if (row->on == TCALL_ON_PATTERN_) {
         match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
         if (match)
-            tcall_sc_pattern_(c, match, row->of.text);
+            tcall_sc_pattern_(c, match, p);
         row->of.match = match;
         row->count = 1;
-    } else if (row->on == TCALL_ON_REQUIRED_) {
-        row->count = tcall_sc_names_(c, row->of.text);
-    } else if (row->on == TCALL_ON_NEEDED_) {
-        tcall_sc_needed_(c, row);
-    } else if (tcall_keyword_begins_[row->on] == '0') {
-        tcall_sc_number_(c, row);
     }
-    if (row->on == TCALL_ON_DEPENDENCIES_)
-        row->on = TCALL_ON_DEPENDENT_;
+    if (tcall_keyword_begins_[row->on] == '0')
+        tcall_sc_number_(c, row);
+    if (!tcall_row_has_(row->on))
+        return NULL;
+    row->of.members = (const tcall_member *)(const void *)c->low;
+    return tcall_keyword_begins_[row->on] == 's'
+               ? tcall_sc_member_(c, row, p, p)
+               : tcall_sc_list_(c, row, p);
+}
+
+/* What a keyword says that can be used here. Returns the end of its value,
+ * NULL: that is not known. */
+static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
+                                  const char *p)
+{
+    tcall_row *row = NULL;
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_OLD_ID_:
+        if (c->draft != TCALL_DRAFT_4)
+            break; /* fall through */
+    case TCALL_ON_ID_:
+        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_NEEDED_: tcall_sc_needed_(c, p, false); break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_needed_(c, p, true);
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
+        break;
+    default: break;
+    }
+    if (tcall_rows_made_(on, *p))
+        row = tcall_sc_row_add_(c, on, p, 0);
+    return row ? tcall_sc_fill_(c, row, p) : NULL;
+}
+
+/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
+ * it. */
+static bool tcall_is_beside_(uint8_t on, const char *p)
+{
+    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
+    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
+           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
+           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
+}
+
+/* A name of the schema at hand: a keyword, or nothing that is known. A keyword
+ * of another draft was meant by whoever wrote it. Returns the end of the value.
+ */
+static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word = tcall_text_inner_(key);
+    const char *colon = tcall_text_space_(word.ptr + word.len + 1);
+    const char *p = tcall_text_space_(colon + 1), *end = NULL;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    uint8_t on = tcall_keyword_of_(word);
+    bool known = tcall_sc_knows_(c, on);
+    char begins;
+    if (!on && memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!on)
+        return tcall_text_skip_(p);
+    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        on = TCALL_ON_PREFIX_; /* as it was called then */
+    begins = tcall_keyword_begins_[on];
+    if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!known)
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if ((begins != 's' && begins != '*' && begins != begun) ||
+             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
+        tcall_sc_malformed_(c, p, begins);
+    else
+        end = tcall_sc_says_(c, key, on, p);
+    if (c->beside && known && tcall_is_beside_(on, p))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+    return end ? end : tcall_text_skip_(p);
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
@@ -623,22 +672,28 @@ static void tcall_sc_order_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* Gives a schema its rows: first all of them, then what they have. */
-static void tcall_sc_schema_(tcall_sc_ *c, tcall_member *member)
+/* Gives a schema its rows. */
+static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
 {
-    const char *schema = tcall_sc_text_(member), *p;
+    const char *schema = tcall_sc_text_(mark->member);
     const char *key = tcall_text_first_(schema);
-    uint8_t i;
-    c->node = &member->node;
-    c->row = (tcall_row *)(void *)c->low;
+    tcall_row *row;
+    c->node = &mark->member->node;
+    c->next = mark + 1;
+    c->row = (tcall_row *)(void *)(c->low + c->left);
     c->rows = 0;
-    c->beside = c->draft >= TCALL_DRAFT_7 && tcall_text_get_(schema, "$ref");
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
-        p = tcall_text_value_(key);
-        tcall_sc_keyword_(c, key, p);
+    c->beside = c->draft >= TCALL_DRAFT_7 &&
+                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
+    while (key)
+        key = tcall_text_after_(tcall_sc_keyword_(c, key));
+    row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
+        row->on = TCALL_ON_ITEMS_;
+        row->flags = TCALL_ROW_OLD_;
     }
-    for (i = 0; i < c->rows; i++)
-        tcall_sc_fill_(c, &c->row[i]);
+    row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
+    if (row)
+        row->on = TCALL_ON_DEPENDENT_;
     if (!c->rows)
         return;
     tcall_sc_order_(c->row, c->rows);
@@ -746,8 +801,9 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
                              const tcall_sc_mark_ *to)
 {
     const char *last = NULL;
-    for (;; from = &c->mark[from->from]) {
-        const char *ref = tcall_text_get_(tcall_sc_text_(from->member), "$ref");
+    for (;; from = &c->mark[from->next]) {
+        const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
+                                          tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
         if (from == to)
             break;
@@ -798,14 +854,14 @@ static void tcall_sc_measure_(tcall_sc_ *c)
         while (mark && !c->out->reason) {
             first = tcall_sc_count_(c, mark);
             if (first)
-                first->from = (uint16_t)(mark - c->mark);
+                first->next = (uint16_t)(mark - c->mark);
             else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
             else if (c->out->width < mark->width)
                 c->out->width = mark->width;
-            mark = first ? first : mark == end ? NULL : &c->mark[mark->from];
+            mark = first ? first : mark == end ? NULL : &c->mark[mark->next];
         }
     }
 }
@@ -847,13 +903,14 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* All nodes are there. Those within others come after them in the queue. */
+/* All nodes are there. Those within others come after them. */
 static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     for (i = 0; i < c->marks && c->steps > 0; i++) {
+        const tcall_member *member = c->mark[i].member;
         const tcall_row *row =
-            tcall_row_of_(&c->mark[i].member->node, TCALL_ON_REF_);
+            member ? tcall_row_of_(&member->node, TCALL_ON_REF_) : NULL;
         if (row)
             tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
     }
@@ -874,41 +931,48 @@ static void tcall_sc_finish_(tcall_sc_ *c)
 
 /* ---- entry ---- */
 
-/* Adds up what a text takes. Returns what is wrong with it as JSON. */
-TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c)
+/* Reads the text for the first time. Returns what is wrong with it as JSON. */
+TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
 {
     const tcall_schema *out = c->out;
     tcall_sizes_ sizes;
     size_t eaten;
-    int r;
+    int r, draft;
     memset(&sizes, 0, sizeof sizes);
+    sizes.mark = c->mark;
+    sizes.most = (uint32_t)(size / sizeof *c->mark);
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
     tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
+    if (r < 0)
+        return r;
+    draft = sizes.draft ? tcall_sc_draft_of_(sizes.draft) : -1;
+    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
     c->left = sizes.bytes;
-    c->most = sizes.schemas;
-    if (r >= 0 && sizes.beyond)
+    c->marks = sizes.schemas;
+    if (sizes.beyond)
         tcall_sc_refuse_(c, sizes.beyond, "too many schemas",
                          "split the schema");
     return r;
 }
 
-/* Makes all nodes. */
+/* Reads it again, and makes all nodes. */
 static void tcall_sc_make_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->out->text);
-    const char *named = tcall_text_get_(root, "$schema");
-    int draft = named ? tcall_sc_draft_of_(named) : -1;
+    tcall_row row; /* only counts */
     uint32_t i;
-    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
+    memset(&row, 0, sizeof row);
     c->steps = TOOLCALL_MAX_STEPS;
-    tcall_sc_wait_(c, root, root);
-    for (i = 0; i < c->marks; i++) {
+    c->next = c->mark;
+    tcall_sc_member_(c, &row, root, root);
+    if (row.count)
         c->out->root = &c->mark->member->node;
-        tcall_sc_schema_(c, c->mark[i].member);
-    }
+    for (i = 0; i < c->marks; i++)
+        if (c->mark[i].member)
+            tcall_sc_schema_(c, &c->mark[i]);
     tcall_sc_finish_(c);
     if (c->out->reason)
         c->out->root = NULL; /* nothing is checked against the rest */
@@ -922,8 +986,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 {
     const size_t word = sizeof(void *);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
-    char *begin = (char *)mem + pad;
-    uint32_t queue, stays;
+    uint32_t marks, stays;
     tcall_sc_ c;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
@@ -932,29 +995,31 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     out->len = text.len;
     c.out = out;
     c.author = author;
+    c.low = (char *)mem + pad;
+    c.mark = (tcall_sc_mark_ *)(void *)c.low;
+    size = mem && size > pad ? size - pad : 0;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_sizes_(&c);
+        r = tcall_sc_sizes_(&c, size);
     if (r < 0) {
         memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
     if (out->reason)
         return TCALL_E_SCHEMA;
     stays = c.left;
-    queue = c.most * (uint32_t)sizeof *c.mark;
-    out->need = TCALL_SIZE_(stays + queue + pad);
-    if (!mem || size < out->need)
+    marks = c.marks * (uint32_t)sizeof *c.mark;
+    out->need = TCALL_SIZE_(stays + marks + pad);
+    if (size < TCALL_SIZE_(stays + marks))
         return TCALL_E_MEMORY;
-    if (author->end)
-        from = (size - pad) / word * word - stays;
-    c.low = begin + from;
-    c.mark = (tcall_sc_mark_ *)(void *)(author->end ? begin : begin + stays);
+    if (author->end) {
+        from = size / word * word - stays;
+        c.low += from;
+    } else {
+        c.mark = (tcall_sc_mark_ *)memmove(c.low + stays, c.low, marks);
+    }
     memset(c.low, 0, stays);
-    memset(c.mark, 0, queue);
-    out->used = author->end ? size - pad - from : pad + stays;
+    out->used = author->end ? size - from : pad + stays;
     tcall_sc_make_(&c);
-    if (!out->reason && (c.left || c.marks != c.most))
-        __builtin_trap();
     return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 

@@ -45,6 +45,12 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* Returns whether the result is complete. */
+TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
+{
+    return cx->stage > TCALL_ON_ERROR;
+}
+
 /* ---- secrets ---- */
 
 /* Is the text one of the arguments that were asked for? */
@@ -288,23 +294,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled || !cx->out)
+    tcall_attempt former;
+    if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
+    memset(&former, 0, sizeof former);
     if (old.len) {
-        tcall_attempt *former =
-            (tcall_attempt *)tcall_take_(cx, sizeof *former);
-        if (!former)
+        former.by = tcall_worker_(cx);
+        former.stage = cx->stage;
+        if (tcall_keep_(cx, old, &former.came) < 0 ||
+            tcall_attempt_former_(cx->call, &former) < 0)
             return TCALL_E_MEMORY;
-        memset(former, 0, sizeof *former);
-        if (tcall_keep_(cx, old, &former->came) < 0)
-            return TCALL_E_MEMORY;
-        former->by = tcall_worker_(cx);
-        former->stage = cx->stage;
-        former->next = cx->call->others;
-        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+            text.ptr = former.came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -328,7 +330,8 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+    if (cx->state != TCALL_FAILED_ &&
+        !tcall_settled_(cx)) { /* the first counts */
         cx->failure.reason = tcall_str_of(reason);
         cx->failure.code = code;
         cx->failure.status = status;
@@ -339,7 +342,7 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_ && !cx->settled)
+    if (cx->state != TCALL_FAILED_ && !tcall_settled_(cx))
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
 }
@@ -383,16 +386,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
-    if (cx->output.len < text.len) {
-        tcall_block_share_(&cx->tc->block, cx->call->mark);
-        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
-                                &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
+    if (!tcall_str_eq(cx->output, text) &&
+        tcall_keep_(cx, text, &cx->output) < 0)
+        return TCALL_E_MEMORY;
     cx->output_held = true;
     return r;
 }
@@ -459,60 +455,49 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 static void tcall_write_permissions_(tcall_writer *out, unsigned set,
                                      bool constants)
 {
-    static const struct {
-        const char *word, *constant;
-    } names[] = {{"read", "TCALL_READ"},
-                 {"write", "TCALL_WRITE"},
-                 {"execute", "TCALL_EXECUTE"},
-                 {"network", "TCALL_NETWORK"},
-                 {"actuate", "TCALL_ACTUATE"}};
-    const char *between = constants ? " | " : " and ";
+    static const char *const names[][2] = {{"read", "TCALL_READ"},
+                                           {"write", "TCALL_WRITE"},
+                                           {"execute", "TCALL_EXECUTE"},
+                                           {"network", "TCALL_NETWORK"},
+                                           {"actuate", "TCALL_ACTUATE"}};
+    const char *before = "";
     size_t i;
-    bool first = true;
-    for (i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(set >> i & 1))
-            continue;
-        tcall_write_text(out, first ? "" : between);
-        tcall_write_text(out, constants ? names[i].constant : names[i].word);
-        first = false;
-    }
-    tcall_write_text(out, first ? "nothing" : "");
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (set >> i & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names[i][constants]);
+            before = constants ? " | " : " and ";
+        }
+    tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted, in words for the model. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the tool is not permitted: in words for the model, or for the
+ * developer, who reads which tool it is, and the remedy. */
+static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
+                                bool developer)
 {
     const tcall_tool *tool = cx->call->tool;
-    if (tool->permissions & ~(unsigned)TCALL_EVERYTHING) {
+    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    tcall_write_text(out, developer ? tool->name : "");
+    tcall_write_text(out, developer ? " " : "");
+    if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-        return;
-    }
-    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+    } else if (!missing) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-        return;
-    }
-    tcall_write_text(out, "needs ");
-    if (tool->permissions)
-        tcall_write_permissions_(out, tool->permissions, false);
-    else
-        tcall_write_text(out, "everything, as it declares no permissions");
-    tcall_write_text(out, "; the registry allows ");
-    tcall_write_permissions_(out, cx->tc->desc.allow, false);
-}
-
-/* Writes the same for the developer: which tool it is, and the remedy. */
-static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (missing & TCALL_EVERYTHING) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, true);
-        tcall_write_text(out, " to tcall_desc.allow");
+    } else {
+        tcall_write_text(out, "needs ");
+        if (tool->permissions)
+            tcall_write_permissions_(out, tool->permissions, false);
+        else
+            tcall_write_text(out, "everything, as it declares no permissions");
+        tcall_write_text(out, "; the registry allows ");
+        tcall_write_permissions_(out, allow, false);
+        if (developer) {
+            tcall_write_text(out, ": add ");
+            tcall_write_permissions_(out, missing, true);
+            tcall_write_text(out, " to tcall_desc.allow");
+        }
     }
 }
 
@@ -528,7 +513,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
+    tcall_write_denial_(&out, cx, false);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -682,7 +667,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
                                       "value, which its schema asks for");
     if (r == TCALL_E_INVALID) {
         tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
         tcall_write_text(&why, ": ");
         tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
                          &attempt.fault[0], false);
@@ -726,14 +711,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review;
+        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        review = tcall_review_of_(tc, which);
         tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
         tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
                       TCALL_PROBLEM_HOOK_STAGE_);
@@ -936,9 +920,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
         r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_consent_(cx);
-    return r;
+    return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
 /* Begins an attempt. Returns why there is none, or, where the tool must not run
@@ -962,20 +944,18 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY,   TCALL_WILL_EXECUTE, 0,
+                                     0, TCALL_DID_EXECUTE};
     int r;
-    switch (cx->run_step) {
-    case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            memset(&cx->failure, 0, sizeof cx->failure);
-        return r;
-    case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
-    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
-    case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
-    default: return tcall_run_(cx);
-    }
+    if (cx->run_step == TCALL_RUN_APPROVAL_)
+        return tcall_approve_again_(cx);
+    if (cx->run_step == TCALL_RUN_BEGIN_)
+        return tcall_run_(cx);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
+        cx->state == TCALL_GOING_)
+        memset(&cx->failure, 0, sizeof cx->failure);
+    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -1092,17 +1072,27 @@ static int tcall_settle_(tcall_ctx *cx)
         memset(&cx->failure, 0, sizeof cx->failure);
     cx->result.error = cx->failure.error;
     cx->result.output = tcall_output(cx);
-    cx->settled = true;
     return TCALL_OK;
 }
 
 /* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
+TCALL_SHARED_ void tcall_end_(tcall_call *call)
 {
     tcall_writer out;
+    if (!call->cx.state || call->cx.state == TCALL_DONE_)
+        return;
     tcall_writer_init(&out, NULL, 0);
     tcall_cancel(call, TCALL_E_CANCELLED);
     tcall_invoke(call->cx.tc, call, &out);
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    tcall_end_(call);
+    tcall_let_go_(tc, call);
+    return TCALL_OK;
 }
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
@@ -1114,7 +1104,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
@@ -1126,34 +1115,32 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 /* Room for what there is to say of a call that failed. */
 #define TCALL_ERROR_TEXT_ 288
 
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
+/* Reports why a call failed; of one that is not permitted the developer reads
+ * what to change. */
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
-    if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    tcall_str said = cx->failure.reason;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (!tcall_is_heard_(cx->tc))
+        return;
+    if (!said.len)
+        said = tcall_str_of(tcall_meaning_(cx->tc, error));
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (room) {
+        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+        if (withheld)
+            tcall_write_denial_(&out, cx, true);
+        else
+            tcall_say_refused_(&out, call);
+        said = tcall_slice_(room, out.fill);
+    }
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -1179,7 +1166,6 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
-    cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
@@ -1256,11 +1242,11 @@ static void tcall_output_again_(tcall_ctx *cx)
     cx->output_held = false;
     tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
     r = tcall_output_cut_(cx);
-    if (!cx->settled)
+    if (!tcall_settled_(cx))
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    if (cx->settled)
+    if (tcall_settled_(cx))
         cx->result.output = tcall_output(cx);
 }
 

@@ -40,6 +40,12 @@ TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
  * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                             tcall_writer *out, tcall_call *call);
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Calls may be released in any order; their memory is free when
+ * those that were hydrated after them are released too. Returns TCALL_OK; or
+ * TCALL_E_USAGE, and nothing has changed, from a function that the call has
+ * called, and for a call that an agent makes. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */

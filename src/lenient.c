@@ -125,6 +125,20 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
     return at;
 }
 
+/* Returns the end of the text in quotes that begins here, else of the byte, or
+ * of two where it is a backslash. */
+TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
+{
+    char quote = *at;
+    at += quote == '\\' ? 2 : 1;
+    if (quote == '"' || quote == '\'') {
+        while (at < end && *at != quote)
+            at += *at == '\\' ? 2 : 1;
+        at++;
+    }
+    return at < end ? at : end;
+}
+
 /* Skips what is like the pattern, if that follows. */
 static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
 {
@@ -382,25 +396,24 @@ static bool tcall_lenient_behind_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     static const char marks[] = "{}[]:,\"'";
-    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
-    bool blanks = !(text->fixes & inexact), escaped = false;
-    const char *value = text->value, *at = text->at;
-    char quote = 0;
-    for (; text->alone && value < text->over; value++, at++) {
+    bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
+    const char *value = text->value, *at = text->at, *over = text->over;
+    while (text->alone && value < over) {
         const char *one = value, *other = at;
-        while (blanks && !quote && tcall_is_space_(*value))
-            value++;
-        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
-            at++;
-        if (at == text->end || *at != *value)
+        size_t len;
+        if (blanks) {
+            value = tcall_marker_end_(value, over, " ");
+            at = tcall_marker_end_(at, text->end, " ");
+        }
+        len = (size_t)(tcall_token_end_(value, over) - value);
+        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
             return false;
         /* a blank on one side only must not part a word */
         if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
             !strchr(marks, *at))
             return false;
-        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
-            quote = (char)(quote ? 0 : *at);
-        escaped = quote && !escaped && *at == '\\';
+        value += len;
+        at += len;
     }
     text->at = at;
     return text->alone;

@@ -206,15 +206,11 @@ TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
                                                 uint16_t parent)
 {
     tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    f->role = TCALL_ROLE_AND_;
-    f->flags = 0;
+    memset(f, 0, sizeof *f); /* its role is AND */
     f->parent = parent;
     f->node = node;
     f->by = by;
-    f->came = 0;
-    f->branch = 0;
     f->count = TCALL_NO_FRAME_;
-    f->met = 0;
     if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
         m->brings = true;
     return f;
@@ -232,10 +228,10 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
         m->fault_count++;
 }
 
-/* The number at hand. */
-TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
 {
-    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+    return tcall_slice_(m->text + m->token, m->len - m->token);
 }
 
 /* ---- shapes ---- */
@@ -308,7 +304,7 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
-    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    tcall_str text = tcall_machine_hand_(m);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
@@ -445,9 +441,8 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     else if (open->last > open->first)
         known = m->is.target.rows->name(m);
     if (!known) {
-        const char *quote = m->text + m->token;
-        tcall_str name = tcall_slice_(quote, m->len - m->token);
-        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        uint32_t bit = (uint32_t)1
+                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
         open->names = open->names & bit ? UINT32_MAX : open->names | bit;
     }
 }
@@ -470,6 +465,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
+    m->fit.length += len; /* what is written may take the place of what came */
+    if (s->wide)
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -480,11 +480,6 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->fit.length += len;
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -589,35 +584,21 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
-/* Reads a short number: the whole one that is not above it, and whether it is
- * more than that. Such numbers need no decimal arithmetic. */
-static void tcall_machine_short_(tcall_machine *m)
-{
-    const char *at = m->text + m->token, *end = m->text + m->len;
-    bool minus = *at == '-';
-    int32_t whole = 0;
-    m->more = false;
-    m->known = end - at <= 9;
-    for (at += minus; m->known && at < end && *at != '.'; at++) {
-        m->known = tcall_is_digit_(*at); /* or it has an exponent */
-        whole = whole * 10 + (*at - '0');
-    }
-    for (; m->known && at < end; at++) {
-        m->known = *at <= '9';
-        m->more = m->more || *at > '0'; /* the point is less */
-    }
-    m->whole = minus ? -whole - m->more : whole;
-}
-
-/* Returns the types of the number at hand. */
+/* Returns the types of the number at hand. A short whole one needs no decimal
+ * arithmetic, here and where it is held against a bound. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
+    tcall_str text = tcall_machine_hand_(m);
+    size_t minus = *text.ptr == '-', i = minus;
     tcall_num_ num;
-    tcall_machine_short_(m);
+    int32_t whole = 0;
+    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        whole = whole * 10 + (text.ptr[i] - '0');
+    m->whole = minus ? -whole : whole;
+    m->known = i == text.len;
     if (m->known)
-        return m->more ? TCALL_SHAPE_NUMBER
-                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_machine_num_(m);
+        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_num_read_(text);
     if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -627,15 +608,12 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
 /* Reads what stands in the text itself, which is written over what was read. */
 static void tcall_machine_again_(tcall_machine *m)
 {
-    const char *from = m->text + m->again;
-    size_t len = m->again_end - m->again;
-    m->again_end = 0;
+    uint32_t from = m->token + 1, end = m->again;
+    m->again = 0;
     m->inner = true;
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, len);
-    if (m->syntax.state == TCALL_AT_NUMBER_ && tcall_machine_going_(m))
-        tcall_syntax_feed_(&m->syntax, " ", 1);
+    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
     m->mended = false;
 }
 
@@ -648,18 +626,18 @@ static void tcall_machine_scalar_(tcall_machine *m)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
+    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
+        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
+        types = m->is.coerce(m, types);
     if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
-    if (!tcall_machine_going_(m) ||
-        (!asked && !(m->is.object && !m->syntax.depth)))
+    if (!tcall_machine_going_(m))
         return;
-    if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
-        !m->mended && m->is.coerce(m, types)) {
-        if (m->again_end)
-            tcall_machine_again_(m);
-        return;
-    }
-    if (shaped)
+    if (m->again)
+        tcall_machine_again_(m);
+    else if (!types)
+        m->frames = m->first; /* the value was left out */
+    else if (shaped)
         tcall_machine_fits_(m, types);
     else if (m->frames > m->first)
         m->is.target.rows->ends(m, types);
@@ -726,16 +704,23 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
     return tcall_syntax_end_(&inner) == TCALL_OK;
 }
 
-/* The types of a number that a string holds. */
-static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
+/* Returns the types of the number that is the content of a string, 0: it is
+ * none. */
+static uint8_t tcall_machine_number_meant_(tcall_str text)
 {
-    tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
+    uint8_t state = TCALL_N_START_;
+    tcall_num_ num;
+    size_t i;
+    for (i = 0; i < text.len && state; i++)
+        state = tcall_number_next_(state, text.ptr[i]);
+    if (!tcall_number_ends_(state))
+        return 0;
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
-    if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
-        memchr(at, 'E', len))
-        return TCALL_SHAPE_NUMBER;
-    return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
+               ? TCALL_SHAPE_NUMBER
+               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
 }
 
 /* Returns the types of the JSON value that the string at hand holds, 0: none.
@@ -743,23 +728,15 @@ static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
     const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    size_t len = (size_t)(end - at);
-    uint8_t types;
-    if (len == 0 || tcall_is_space_(*at))
-        return 0;
-    if ((len == 4 && memcmp(at, "True", 4) == 0) ||
-        (len == 5 && memcmp(at, "False", 5) == 0))
+    tcall_str text = tcall_slice_(at, (size_t)(end - at));
+    if (*at == '{' || *at == '[')
+        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
+    if ((text.len == 4 && (*at | 0x20) == 't' &&
+         memcmp(at + 1, "rue", 3) == 0) ||
+        (text.len == 5 && (*at | 0x20) == 'f' &&
+         memcmp(at + 1, "alse", 4) == 0))
         return TCALL_SHAPE_BOOLEAN;
-    types = tcall_machine_types_(*at);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        !tcall_machine_is_json_(at, end))
-        return 0;
-    if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        return types;
-    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
-        return 0;
-    return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
-                                       : types;
+    return tcall_machine_number_meant_(text);
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
@@ -775,25 +752,34 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
         m->coercion_count++;
 }
 
-/* Decodes the string at hand where it stands, to be read again. */
+/* Decodes the string at hand, which holds an object or array, where it stands,
+ * to be read again. */
 static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    uint8_t how =
-        *at == 'T' || *at == 'F' ? TCALL_COERCED_WORD_ : TCALL_COERCED_TEXT_;
-    m->again = m->token + 1;
-    if (how == TCALL_COERCED_WORD_)
-        *to = (char)(*to | 0x20);
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
         memcpy(to, bytes, len);
         to += len;
     }
-    m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how, NULL);
+    m->again = (uint32_t)(to - m->text);
     m->len = m->token;
+    m->frames = m->first;
+}
+
+/* The string at hand becomes the scalar that it holds. */
+static void tcall_machine_bare_(tcall_machine *m)
+{
+    char *text = m->text + m->token;
+    m->len -= 2;
+    memmove(text, text + 1, m->len - m->token);
+    if (*text == 'T' || *text == 'F')
+        *text = (char)(*text | 0x20);
+    m->text[m->len] = '\0';
+    if (m->fit.place)
+        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
@@ -825,23 +811,32 @@ static uint8_t tcall_machine_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-bool tcall_coerce(tcall_machine *m, uint8_t types)
+uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
+    char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
-        return false; /* what is no object is for lenient */
+        return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
-        return false; /* mostly it is what alone may come */
+        return types; /* mostly it is what alone may come */
     admitted = tcall_machine_admitted_(m);
-    if (admitted & types ||
-        (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
-                                   : !(tcall_machine_meaning_(m) & admitted)))
-        return false;
-    if (types == TCALL_SHAPE_STRING)
+    if (admitted & types)
+        return types;
+    if (types == TCALL_SHAPE_NULL)
+        return tcall_machine_drops_(m) ? 0 : types;
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
+        return types;
+    tcall_machine_coerced_(m, m->token,
+                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
+                                                        : TCALL_COERCED_TEXT_,
+                           NULL);
+    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         tcall_machine_decode_(m);
-    m->frames = m->first;
-    return true;
+    else
+        tcall_machine_bare_(m);
+    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* ---- the door ---- */

@@ -62,7 +62,7 @@ typedef struct tcall_machine_desc {
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
-    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
@@ -118,11 +118,11 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed;
-    uint16_t first, frames;    /* the run of the value; slots in use */
-    uint32_t token, key;       /* in the text: the value, the member at hand */
-    uint32_t again, again_end; /* text that is read instead of the bytes */
-    tcall_fit_ fit;            /* place NULL: it has no shape */
+    bool named, inner, mended, brings, known, failed;
+    uint16_t first, frames; /* the run of the value; slots in use */
+    uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again; /* the end of text that is to be read where it stands */
+    tcall_fit_ fit; /* place NULL: it has no shape */
     tcall_words_ words;
     uint8_t skip; /* 1 + the depth of a container that no shape is for */
     bool heard;   /* the scalar, and whatever is skipped: it has a shape */
@@ -159,8 +159,9 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
 /* For tcall_machine_desc.coerce: reads a string or null that no node admits as
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
- * is null is left out. Private: is called when such a value ends. */
-TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
+ * is null is left out. Private: is called when such a value ends, and returns
+ * the types that it has then, 0: it is left out. */
+TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */

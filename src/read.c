@@ -641,35 +641,32 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-        misfit->text_len = decoder->now.name.kept;
-        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
-    }
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
+    memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
 
-/* Keeps the beginning of a name or word for a misfit. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
-                                const char *bytes, size_t len)
+/* Keeps the beginning of a name, word or number. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
+                                size_t len)
 {
-#if TOOLCALL_MISFIT_TEXT
-    if (first)
-        decoder->now.name.kept = 0;
-    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
-#else
-    (void)decoder;
-    (void)first;
-    (void)bytes;
-    (void)len;
-#endif
+    size_t i = decoder->fit.length;
+    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+        decoder->text[i++] = *bytes++;
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    if (!decoder->fit.named)
+        decoder->fit.length = 0;
+    tcall_decoder_keep_(decoder, name, len);
+    decoder->fit.length += len;
     return tcall_fit_name_(s, &decoder->fit, name, len, last);
 }
 
@@ -691,11 +688,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t at = decoder->fit.length;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, !at, bytes, len);
-    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
-        memcpy(decoder->now.number + at, bytes, len);
+    tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -715,9 +708,9 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
-    tcall_units_ units;
+    tcall_units_ units = {0, 0};
     tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
@@ -799,7 +792,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
     decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.words = &decoder->words;
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }

@@ -53,6 +53,9 @@
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
+#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#endif
 
 /* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
  * of a shape, and with most values of schemas. The keyword is that of JSON
@@ -150,16 +153,9 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    union {
-        struct {
-            tcall_words_ words;
-#if TOOLCALL_MISFIT_TEXT
-            uint8_t kept; /* the first bytes of a name or word, for a misfit */
-            char text[TOOLCALL_MISFIT_TEXT];
-#endif
-        } name;
-        char number[TOOLCALL_NUMBER_BYTES];
-    } now;
+    tcall_words_ words;
+    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
+                                       * number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */

@@ -669,7 +669,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
     if (failure->reason.len)
         tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
     else
-        tcall_write_text(out, tcall_error_text(failure->error));
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
 }
 
 /* Writes what the model can do about the failure. */

@@ -116,12 +116,14 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++, call++) {
         const tcall_ctx *cx = &call->cx;
-        tcall_item item = tcall_item_of_(
-            TCALL_ITEM_RESULT, call->id, call->name,
-            cx->settled ? cx->result.output : tcall_str_of(tcall_save_cut_));
-        item.error = cx->settled ? cx->result.error : (int)TCALL_E_CANCELLED;
+        tcall_item item =
+            tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name,
+                           tcall_settled_(cx) ? cx->result.output
+                                              : tcall_str_of(tcall_save_cut_));
+        item.error =
+            tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
         if (!tcall_agent_answered_(agent, call->id) &&
-            (cx->settled ||
+            (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
             tcall_save_item_(saver, item, 1);
     }

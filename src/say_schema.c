@@ -170,36 +170,13 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
+/* Writes a default of kind number, which its range has: a program that has no
+ * use for the arithmetic of doubles does not get it for this. */
+static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+    TCALL_FETCH_(tcall_range, range, node->more);
+    tcall_put_decimal_(writer, range->initial, node);
 }
-
 #endif
 
 /* Writes a value that has no parts. A default lies in flash, and has at most
@@ -243,7 +220,7 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+        tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
         tcall_write_double(writer, is.number);
 #endif
@@ -319,12 +296,12 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
 
 /* Writes a text with as many characters as a schema wants. */
 TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
 {
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
     tcall_write_quote(out);
     for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
+        tcall_write_char_(out, "value"[i % 5]);
     tcall_write_unquote(out);
 }
 
@@ -589,44 +566,44 @@ enum {
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* A keyword. What is not listed is left out everywhere. */
+/* A keyword. What is not listed is left out everywhere. Texts lie in the rows,
+ * so that who does not name the table does not carry them. */
 typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
+    char name[21];
+    char written_as[6]; /* "": the same */
+    uint8_t value;      /* TCALL_STRICT_..._ */
+    uint8_t kept;       /* the modes that have it */
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
 /* Other bounds, and pattern, are left out everywhere: they are checked when a
  * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"type", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", "", TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
     {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
+    {"format", "", TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", "", TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", "", TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"items", "", TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", "", TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+    {"allOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_, TCALL_FOR_OPENAI_},
+    {"$ref", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", "", TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", "", TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", "", TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
      TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"additionalProperties", "", TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
 };
 
 /* Deeper brackets are copied as they are. */
@@ -674,8 +651,8 @@ static bool tcall_strict_type_(const char *schema, const char *word)
  * object of any members, an array of anything. */
 static bool tcall_strict_vague_(const char *schema)
 {
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
+    static const char kinds[][6] = {"type", "anyOf", "oneOf", "allOf",
+                                    "$ref", "enum",  "const"};
     size_t i = 0;
     while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
         i++;
@@ -853,14 +830,14 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
         return next;
     /* oneOf is written as anyOf, which may be there already. */
     doubled =
-        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        kind == TCALL_STRICT_LIST_ && *row->written_as &&
         tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
     view->unfit |= doubled || row->unfit & view->mode ||
                    (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
     if (doubled || !(row->kept & view->mode) ||
         !tcall_strict_takes_(view->mode, kind, value))
         return next;
-    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    tcall_write_key(view->out, *row->written_as ? row->written_as : row->name);
     view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
         return tcall_strict_enter_(walk, value, NULL, kind, false);

@@ -148,6 +148,7 @@ struct tcall_num_;
  * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    int64_t initial; /* of a member of kind number its default, in millionths */
     bool (*store)(void *to, const struct tcall_num_ *number);
 } tcall_range;
 
@@ -243,7 +244,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
                  TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0))                      \
     TCALL_UNUSED_ static const struct {                                       \
         char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
-    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
+    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, optional)}; \
     static const tcall_shape me##_item_ TCALL_FLASH_ =                        \
         TCALL_USE_(TCALL_NODE_OF_, kind, 0, 0, &me##_ranges_.item);
 
@@ -328,7 +329,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_ROW_RANGE_(me, role, kind, name, text)                          \
     TCALL_USE_(TCALL_RANGE_OF_, kind, name)
 #define TCALL_ROW_BOUNDS_(me, role, kind, name, text)                         \
-    TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)
+    TCALL_USE_(TCALL_BOUNDS_OF_, kind, role)
 #define TCALL_ROW_NODE_(me, role, kind, name, text)                           \
     TCALL_USE_(TCALL_NODE_OF_, kind, TCALL_BITS_(role),                       \
                offsetof(struct me, name), &me##_ranges_.name),
@@ -389,13 +390,13 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
-#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
-    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
-#define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
-    TCALL_BOUNDS_##has(low, high, store)
-#define TCALL_BOUNDS_0(low, high, store)
-#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
+#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, role)    \
+    TCALL_ROLE_(TCALL_BOUNDS_, role, TCALL_COLUMNS_ range)
+#define TCALL_BOUNDS_(bits, is, value, has, low, high, store)                 \
+    TCALL_BOUNDS_##has(value, low, high, store)
+#define TCALL_BOUNDS_0(value, low, high, store)
+#define TCALL_BOUNDS_1(value, low, high, store)                               \
+    , {low, high, TCALL_MILLIONTHS_(value), store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \

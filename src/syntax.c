@@ -395,105 +395,37 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
 
 /* ---- a text that jsmn has tokenised ----
  *
- * jsmn lets pass what JSON does not allow between two tokens, and within them.
- * So each gap is held against what the links of the tokens make of it: the
- * brackets that close, then a comma, a colon, or nothing.
+ * jsmn lets pass what JSON does not allow between two strings, and within them.
+ * So the recogniser reads what is between them, and tells of a string as jsmn
+ * found it where nothing in it is escaped.
  */
 
-/* A text, and how far its user was told of it. */
-typedef struct tcall_tokens_ {
-    tcall_syntax_ *s;
-    const jsmntok_t *tok;
-    const char *text, *at, *end;
-    int open;   /* the innermost object or array, -1: none */
-    bool named; /* a name was told: its value follows */
-} tcall_tokens_;
-
-/* Eats white space, and this character. Returns whether it came. */
-static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+/* Reads up to an end. */
+static void tcall_tokens_eat_(tcall_syntax_ *s, const char *at, const char *end)
 {
-    while (t->at < t->end && tcall_is_space_(*t->at))
-        t->at++;
-    return t->at < t->end && *t->at++ == c;
+    while (at < end && !s->error)
+        at = tcall_syntax_turn_(s, at, end);
 }
 
-/* Closes the innermost object or array. */
-static bool tcall_tokens_close_(tcall_tokens_ *t)
+/* Tells of the string between these quotes. */
+static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
+                                 const char *to)
 {
-    const jsmntok_t *tok = t->tok;
-    int parent;
-    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
-        return false;
-    parent = tok[t->open].parent;
-    if (parent >= 0 && tok[parent].type == JSMN_STRING)
-        parent = tok[parent].parent; /* it was the value of this name */
-    t->open = parent;
-    tcall_syntax_close_(t->s, t->at - 1);
-    return !t->s->error;
-}
-
-/* Eats what must stand in front of a token, up to its beginning. */
-static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
-{
-    int parent = t->tok[i].parent;
-    if (t->named)
-        return parent == i - 1 && tcall_tokens_eat_(t, ':');
-    while (t->open != parent)
-        if (!tcall_tokens_close_(t))
-            return false;
-    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
-}
-
-/* Tells of a string with these quotes: mostly all of it at once. */
-static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
-                                        const char *to)
-{
-    tcall_syntax_ *s = t->s;
     const char *text = from + 1;
-    t->named = s->object && !t->named;
-    if (tcall_plain_(text, to) != to) {
-        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
-                        : tcall_syntax_value_(s, from, t->end);
-        while (from <= to && !s->error)
-            from = tcall_syntax_turn_(s, from, t->end);
-        return from;
+    if (s->state > TCALL_AT_FIRST_NAME_ || tcall_plain_(text, to) != to) {
+        tcall_tokens_eat_(s, from, to + 1);
+        return;
     }
     s->from = from;
     s->wide = false;
-    if (t->named) {
-        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
-        return to + 1;
+    s->named = s->state >= TCALL_AT_NAME_;
+    if (s->named) {
+        tcall_syntax_named_(s, text, to);
+        return;
     }
     TCALL_USER_(s, begin)(s, '"');
-    if (to > text)
-        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
-    return to + 1;
-}
-
-/* Tells of a name, of a value that is no container, or that one opens. */
-static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
-{
-    const jsmntok_t *tok = &t->tok[i];
-    const char *from = t->text + tok->start, *to = t->text + tok->end;
-    bool string = tok->type == JSMN_STRING;
-    from -= string;
-    while (t->at < from && tcall_is_space_(*t->at))
-        t->at++;
-    if (t->at != from || (t->s->object && !t->named && !string))
-        return false;
-    if (string) {
-        to++;
-        t->at = tcall_tokens_string_(t, from, to - 1);
-    } else {
-        if (tok->type != JSMN_PRIMITIVE) {
-            to = from + 1;
-            t->open = i;
-        }
-        t->named = false;
-        t->at = tcall_syntax_value_(t->s, from, t->end);
-    }
-    return t->at == to && !t->s->error;
 }
 
 /* Tells all of a text to the user, who has just begun and asks for all. Returns
@@ -502,23 +434,19 @@ static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
 TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
                                         const jsmntok_t *tok, int count)
 {
-    tcall_tokens_ t;
-    int i;
-    t.s = s;
-    t.tok = tok;
-    t.text = t.at = text.ptr;
-    t.end = text.ptr + text.len;
-    t.open = -1;
-    t.named = false;
-    for (i = 0; i < count; i++)
-        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
-            return false;
-    while (t.open >= 0)
-        if (t.named || !tcall_tokens_close_(&t))
-            return false;
-    while (t.at < t.end && tcall_is_space_(*t.at))
-        t.at++;
-    return t.at == t.end && s->state == TCALL_AT_DONE_;
+    const char *at = text.ptr;
+    for (; count-- > 0 && !s->error; tok++) {
+        const char *from = text.ptr + tok->start - 1;
+        if (tok->type != JSMN_STRING)
+            continue;
+        tcall_tokens_eat_(s, at, from);
+        at = text.ptr + tok->end;
+        if (!s->error)
+            tcall_tokens_string_(s, from, at);
+        at++;
+    }
+    tcall_tokens_eat_(s, at, text.ptr + text.len);
+    return !s->error && s->state == TCALL_AT_DONE_;
 }
 
 #endif

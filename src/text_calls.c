@@ -74,20 +74,11 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
     int depth = 0;
-    char quote = 0;
-    for (; at < end; at++) {
-        if (*at == '\\')
-            at++;
-        else if (quote)
-            quote = *at == quote ? 0 : quote;
-        else if (*at == '"' || *at == '\'')
-            quote = *at;
-        else if (!depth && *at && strchr(stops, *at))
+    for (; at < end; at = tcall_token_end_(at, end)) {
+        if (!depth && *at && strchr(stops, *at))
             return at;
-        else if (*at == '{' || *at == '[' || *at == '(')
-            depth++;
-        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
-                 !*stops)
+        depth += *at == '{' || *at == '[' || *at == '(';
+        if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
     return NULL;
@@ -158,8 +149,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
+    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
+                                item->text, &fixes);
     machine.text[machine.len] = '\0';
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
@@ -169,7 +160,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
         !error)
         error = TCALL_E_DUPLICATE;
-    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
+    if (tcall_json_type(name) == TCALL_STRING &&
+        tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)

@@ -86,39 +86,21 @@ size_t tcall_peak(const tcall *tc)
     return tc->block.peak;
 }
 
-/* Returns < 0, 0 or > 0 as text comes before, is or comes after name. */
-static int tcall_name_compare_(const char *text, tcall_str name)
+/* Returns the tool with this name, other than one that has it; or NULL. */
+static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
+                                         const tcall_tool *has_it)
 {
-    size_t i;
-    for (i = 0; i < name.len; i++)
-        if (text[i] != name.ptr[i] || !text[i])
-            return (unsigned char)text[i] - (unsigned char)name.ptr[i];
-    return (unsigned char)text[i];
-}
-
-/* Returns the place of a name in tc->names, or where it belongs. */
-static size_t tcall_name_place_(const tcall *tc, tcall_str name, bool *found)
-{
-    size_t first = 0, end = tc->name_count;
-    *found = false;
-    while (first < end && !*found) {
-        size_t middle = first + (end - first) / 2;
-        const char *other = tc->desc.tools[tc->names[middle]].name;
-        int order = tcall_name_compare_(other, name);
-        *found = order == 0;
-        if (order < 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return end;
+    const tcall_tool *tool = tc->desc.tools;
+    const tcall_tool *end = tool + tc->desc.tool_count;
+    for (; name.len && tool < end; tool++)
+        if (tool != has_it && tcall_str_eq(tcall_str_of(tool->name), name))
+            return tool;
+    return NULL;
 }
 
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    return found ? &tc->desc.tools[tc->names[place]] : NULL;
+    return tcall_namesake_(tc, name, NULL);
 }
 
 const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
@@ -129,32 +111,6 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
             return tool;
     }
     return NULL;
-}
-
-/* Lists a row under its name, unless there is none or an earlier row has it:
- * both are faults that were reported. */
-TCALL_SHARED_ void tcall_name_insert_(tcall *tc, size_t row)
-{
-    bool found;
-    tcall_str name = tcall_str_of(tc->desc.tools[row].name);
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at;
-    if (!tc->names || found || !name.len)
-        return;
-    at = tc->names + place;
-    memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
-    *at = (uint16_t)row;
-    tc->name_count++;
-}
-
-/* Takes a name that is listed off the list. */
-TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
-{
-    bool found;
-    size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
-    tc->name_count--;
-    memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -191,14 +147,13 @@ static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
 
 static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
 {
-    if (!tool->name || !*tool->name || !tool->run ||
-        tcall_find(tc, tcall_str_of(tool->name)))
-        return false;
-    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+    return tool->name && *tool->name && tool->run &&
+           (tcall_is_checked_(tool) || tool->allow_no_schema) &&
            !tcall_is_unread_(tool->parameters) &&
            !tcall_is_unread_(tool->output) &&
            !tcall_is_unread_(tool->provider_schema) &&
-           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
+           !tcall_namesake_(tc, tcall_str_of(tool->name), tool);
 }
 
 static bool tcall_desc_works_(const tcall *tc)
@@ -213,13 +168,16 @@ static bool tcall_desc_works_(const tcall *tc)
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
-/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+/* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
     bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
     int r = works ? TCALL_OK : TCALL_E_TOOL;
-    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
-                           : r;
+    if (tc->desc.report)
+        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
+    if (works && tc->desc.stages)
+        r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
+    return r;
 }
 
 /* ---- schemas of a row ---- */
@@ -294,12 +252,6 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -311,10 +263,7 @@ static int tcall_tables_(tcall *tc)
         memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
     if (desc->rows)
         desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (tcall_holds_schemas_(tc))
+    if (rows && tcall_holds_schemas_(tc))
         tc->nodes =
             (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
     return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
@@ -326,8 +275,7 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -341,20 +289,17 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_check_(tc, NULL);
-    if (r == TCALL_OK) {
+    if (r == TCALL_OK)
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
     tc->busy = NULL;
     if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
+        tc->desc.tool_count = 0;
     return r;
 }
 
@@ -392,12 +337,17 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
+/* Makes a row free. The rest of it stays for calls that are under way. */
+static void tcall_row_clear_(tcall *tc, size_t row)
 {
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
+    tcall_tool *tool = &tc->desc.rows[row];
+    tool->name = "";
+    tool->permissions = TCALL_GONE_;
+    tool->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -425,10 +375,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     tc->missing = 0;
     r = tcall_row_add_(tc, row, false);
     if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
+        tcall_row_clear_(tc, row);
         return r;
     }
-    tcall_name_insert_(tc, row);
     if (row == tc->desc.tool_count)
         tc->desc.tool_count++;
     return (int)row;
@@ -437,19 +386,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
 int tcall_remove(tcall *tc, tcall_str name)
 {
     const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
     if (!tool || !tc->desc.rows)
         return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    if (tc->nodes)
-        tc->nodes[row - tc->desc.rows] = NULL;
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    tcall_row_clear_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -547,12 +486,6 @@ typedef struct tcall_review_ {
     int error; /* TCALL_OK or TCALL_E_TOOL */
 } tcall_review_;
 
-static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
-{
-    tcall_review_ review = {tc, name, TCALL_OK};
-    return review;
-}
-
 /* X(NAME, sentence): what can be wrong with a table, and what to do. */
 #define TCALL_PROBLEMS_(X)                                                     \
     X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
@@ -606,6 +539,14 @@ TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
         report->tell(review->tc, review->name, problem);
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -628,12 +569,11 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
  * Logs and files are named after tools. */
 static bool tcall_is_reserved_(const char *name)
 {
-    static const char *const words[] = {
-        "con",  "prn",       "aux",         "nul",      "com#",
-        "lpt#", "__proto__", "constructor", "prototype"};
-    size_t i, at;
-    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
-        const char *word = words[i];
+    static const char words[] = "con\0prn\0aux\0nul\0com#\0lpt#\0"
+                                "__proto__\0constructor\0prototype\0";
+    const char *word;
+    size_t at;
+    for (word = words; *word; word = tcall_nth_(word, 1)) {
         for (at = 0; word[at]; at++)
             if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
                                 : tcall_to_lower_(name[at]) != word[at])
@@ -666,13 +606,14 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 /* Reports everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    tcall_review_ review = {tc, tool->name, TCALL_OK};
     tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
                   TCALL_PROBLEM_TOOL_NAME_);
     tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
                   TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+    tcall_refuse_(&review,
+                  tcall_namesake_(tc, tcall_str_of(tool->name), tool) != NULL,
                   TCALL_PROBLEM_TWICE_);
     tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
     tcall_refuse_(&review,
@@ -701,7 +642,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    tcall_review_ review = {tc, "tcall_desc", TCALL_OK};
     tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
                   TCALL_PROBLEM_TOOLS_);
     tcall_refuse_(&review,
@@ -800,5 +741,5 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
     return r;
 }
 
-TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_check_};
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
+    tcall_report_tell_, tcall_report_check_, tcall_error_text};

@@ -310,6 +310,7 @@ typedef struct tcall_stages_ {
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
     int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -328,7 +329,9 @@ typedef struct tcall_desc {
     const struct tcall_lenience_ *lenient;
     /* &tcall_report: looks for all that can be wrong with a table, and says it
      * in words. NULL: of a table only what could do harm is refused, with a
-     * code, for a program that has started once with the report. */
+     * code, for a program that has started once with the report; then of errors
+     * that only agents report, such as TCALL_E_CONNECT, a model that meets one
+     * in a tool's result reads the code. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -378,8 +381,6 @@ struct tcall {
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
-    uint16_t *names;          /* the tools in the order of their names */
-    size_t name_count;
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;

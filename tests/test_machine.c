@@ -752,6 +752,14 @@ static void test_struct(void)
           strcmp(out.any, "[1,2]") == 0);
     CHECK(!TCALL_CAME(&out, all, narrow) && TCALL_CAME(&out, all, whole) &&
           !TCALL_GIVEN(&out, all, whole) && machine.coercion_count == 4);
+    /* an object in a string is read where it stands */
+    CHECK(read_as(&target,
+                  "{\"city\":\"x\",\"inner\":\"{\\\"zz\\\":[1],"
+                  "\\\"depth\\\":2}\",\"limits\":\"[{\\\"value\\\":1.5,"
+                  "\\\"above\\\":true}]\"}",
+                  ARGUMENTS) == TCALL_OK);
+    CHECK(out.inner.depth == 2 && out.limits.items[0].value == 15 &&
+          out.limits.items[0].above && machine.coercion_count == 2);
     CHECK(read_as(&target, "{\"city\":null}", ARGUMENTS) == TCALL_E_INVALID);
     CHECK(fault(0, TCALL_ON_TYPE_, 8) && machine.faults[0].shape &&
           !machine.faults[0].node);
