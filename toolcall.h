@@ -1395,17 +1395,23 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(UNEVALUATED, "unevaluatedProperties", '!') \
     X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
 
+/* X of what else a fault may be. */
+#define TCALL_NO_KEYWORDS_(X)    \
+    X(ROOM, "room", 0)           \
+    X(DUPLICATE, "duplicate", 0) \
+    X(NUL, "nul", 0)             \
+    X(LEVELS, "levels", 0)
+
 enum {
     TCALL_ON_NOTHING_,
 #define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
-    /* misfits that are no keyword */
-    TCALL_ON_ROOM_ = TCALL_KEYWORD_COUNT_,
-    TCALL_ON_DUPLICATE_,
-    TCALL_ON_NUL_,
-    TCALL_ON_LEVELS_
+    TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
+#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+    TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Flags of a node that is no shape. */
@@ -1579,10 +1585,10 @@ struct tcall_machine {
     /* private */
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, failed;
-    uint16_t first, frames;    /* the run of the value; slots in use */
-    uint32_t token, key;       /* in the text: the value, the member at hand */
-    uint32_t again, again_end; /* text that is read instead of the bytes */
-    tcall_fit_ fit;            /* place NULL: it has no shape */
+    uint16_t first, frames; /* the run of the value; slots in use */
+    uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again; /* the end of text that is to be read where it stands */
+    tcall_fit_ fit; /* place NULL: it has no shape */
     tcall_words_ words;
     uint8_t skip; /* 1 + the depth of a container that no shape is for */
     bool heard;   /* the scalar, and whatever is skipped: it has a shape */
@@ -2521,6 +2527,7 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * whose tools have shapes carries none of it.
  */
 
+struct tcall_author_;
 struct tcall_said_fault_;
 
 /* Private: a schema of a row that is judged. */
@@ -2534,11 +2541,11 @@ typedef struct tcall_judged_ {
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Of a call: compiles to the end of the memory. */
+    /* Compiles as its author wants it; NULL: to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size);
+                   size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -3560,9 +3567,68 @@ enum {
 };
 
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
- * and call may be set after tcall_reader_init. */
+ * and call may be set after tcall_reader_init. What is used most comes first:
+ * code that is near the beginning of a struct is shorter. */
 typedef struct tcall_reader {
-    struct tcall_syntax_ syntax; /* private */
+    struct tcall_syntax_ syntax; /* private, and so is what follows */
+    tcall_chat *chat;
+    const tcall_provider *provider;
+    size_t start; /* the items of this answer begin here */
+    size_t place[TCALL_PLACES_];
+    size_t text_max,
+        missing;           /* bytes of text that are kept; that did not fit */
+    size_t echo;           /* bytes of arguments that came again */
+    const uint8_t *member; /* the row of the current value, in its format */
+    const uint8_t *next;   /* of its object, where the next name is looked for
+                            * first */
+    void (*text)(void *user, tcall_str piece);
+    void *user;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;           /* its arguments come again */
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;                     /* before its choice */
+        uint8_t stop_before;
+    } doc;
+    struct {                    /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    /* of the current value */
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    uint8_t word_len, levels;
+    char word[40]; /* a short value; of a name what came so far */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
+    uint16_t half;          /* a character's first half that was told, */
+    const uint8_t *half_of; /* and the row it is of */
+    /* the current element's text as it came */
+    bool keeping_raw;
+    size_t raw_missing; /* bytes that did not fit */
+    const char *kept;   /* what is in this piece begins here */
+    /* framing */
+    uint8_t state, match;
+    bool sse, after_cr, in_document, any_document, several, broken;
+    uint32_t silent; /* bytes since a document with a value that matters */
+    /* Not private from here on. */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -3574,66 +3640,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-    /* private */
-    void (*text)(void *user, tcall_str piece);
-    void *user;
-    const tcall_provider *provider;
-    tcall_chat *chat;
-    size_t start; /* the items of this answer begin here */
-    size_t text_max,
-        missing; /* bytes of text that are kept; that did not fit */
-    size_t place[TCALL_PLACES_];
-    size_t echo;  /* bytes of arguments that came again */
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
-    struct {      /* of the answer, until it begins anew */
-        bool has_text;          /* there is an item for its text */
-        bool text_ends, parted; /* the next text is another one; told so */
-        bool complete, finished, cut; /* it is over; said why; in a call */
-        uint8_t words; /* the field that brought words of reasoning */
-    } said;
-    struct {               /* of the current document */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        /* of its choice: */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;
-        uint8_t stop_before; /* the answer before it */
-    } doc;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
-    } element;
-    bool echoes;        /* its arguments come again */
-    bool keeping_raw;   /* its text is kept as it came */
-    size_t raw_missing; /* bytes of that which did not fit */
-    const char *kept;   /* its text in this piece begins here */
-    /* of the current value */
-    const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's, where the next name is looked for
-                            * first */
-    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    uint8_t levels;
-    uint8_t field; /* TCALL_FIELD_... */
-    bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
-    char word[40]; /* a short one; of a name what came so far */
-    uint8_t word_len;
-    /* a character's first half that was told, and what it is of */
-    uint16_t half;
-    const uint8_t *half_of;
-    /* framing */
-    uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, several, broken;
-    uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text
@@ -4538,19 +4544,18 @@ TCALL_SHARED_ int tcall_hex_(char digit)
 /* First or following byte of a multi-byte character. */
 TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
+    bool first = !u->left;
+    if (c < (first ? 0xC2 : u->low) || c > (first ? 0xF4 : u->high))
         return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    u->left = (uint8_t)(!first ? u->left - 1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(!first      ? 0x80
+                       : c == 0xE0 ? 0xA0
+                       : c == 0xF0 ? 0x90
+                                   : 0x80);
+    u->high = (uint8_t)(!first      ? 0xBF
+                        : c == 0xED ? 0x9F
+                        : c == 0xF4 ? 0x8F
+                                    : 0xBF);
     return true;
 }
 
@@ -4597,11 +4602,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    static const char escapes[] TCALL_FLASH_ = "\"\"\\\\//b\bf\fn\nr\rt\t";
     const char *at = escapes;
-    while (*at && *at != letter)
+    while (TCALL_BYTE_(at) && TCALL_BYTE_(at) != letter)
         at += 2;
-    return *at ? at[1] : (char)0;
+    return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -5026,10 +5031,9 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    if (number->sign && number->top > DBL_MAX_10_EXP)
-        return false;
-    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
-        !tcall_num_round_(number, &bits))
+    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
+    if (number->sign && (number->top > DBL_MAX_10_EXP ||
+                         (!tiny && !tcall_num_round_(number, &bits))))
         return false;
     if (bits >= TCALL_INFINITE_)
         return false;
@@ -6372,9 +6376,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = TOOLCALL_MISFIT_TEXT;
-    if (decoder->fit.length < TOOLCALL_MISFIT_TEXT)
-        misfit->text_len = (uint8_t)decoder->fit.length;
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
     memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
@@ -7281,14 +7287,33 @@ int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
  * >>node
  */
 
-/* The words of the keywords, by their numbers. */
-static const char *const tcall_keyword_words_[] = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
-                                                   TCALL_KEYWORDS_(TCALL_X_)
+/* The words of the keywords: one object, which is linked where one is named. */
+static const struct tcall_keyword_words_ {
+#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0)
+    TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-                                                       "room",
-                                                   "duplicate", "nul",
-                                                   "levels"};
+} tcall_keyword_words_ = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                          TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Where they begin in it, by their numbers. */
+static const uint16_t tcall_keyword_offsets_[] = {
+#define TCALL_X_(NAME, keyword, begins) \
+    offsetof(struct tcall_keyword_words_, NAME##_),
+    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+        TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns the word of a keyword. */
+TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
+{
+    return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
+}
 
 /* The keywords in the order of their lengths, and where each length begins. */
 static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
@@ -7350,7 +7375,7 @@ TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
     for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
          i++) {
         uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_words_[on];
+        const char *known = tcall_keyword_word_(on);
         if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
             return on;
     }
@@ -7647,15 +7672,11 @@ TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
                                                 uint16_t parent)
 {
     tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    f->role = TCALL_ROLE_AND_;
-    f->flags = 0;
+    memset(f, 0, sizeof *f); /* its role is AND */
     f->parent = parent;
     f->node = node;
     f->by = by;
-    f->came = 0;
-    f->branch = 0;
     f->count = TCALL_NO_FRAME_;
-    f->met = 0;
     if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
         m->brings = true;
     return f;
@@ -8053,13 +8074,12 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
 /* Reads what stands in the text itself, which is written over what was read. */
 static void tcall_machine_again_(tcall_machine *m)
 {
-    const char *from = m->text + m->again;
-    size_t len = m->again_end - m->again;
-    m->again_end = 0;
+    uint32_t from = m->token + 1, end = m->again;
+    m->again = 0;
     m->inner = true;
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, len);
+    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
     m->mended = false;
 }
 
@@ -8079,7 +8099,7 @@ static void tcall_machine_scalar_(tcall_machine *m)
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
         return;
-    if (m->again_end)
+    if (m->again)
         tcall_machine_again_(m);
     else if (!types)
         m->frames = m->first; /* the value was left out */
@@ -8204,14 +8224,13 @@ static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    m->again = m->token + 1;
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
         memcpy(to, bytes, len);
         to += len;
     }
-    m->again_end = (uint32_t)(to - m->text);
+    m->again = (uint32_t)(to - m->text);
     m->len = m->token;
     m->frames = m->first;
 }
@@ -10711,17 +10730,13 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    const char *name = tcall_text_first_(row->of.text);
-    const char *last = NULL;
-    uint16_t i, k = TCALL_NO_MEMBER_;
+    const char *name = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
+    uint16_t i;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
         return true;
     for (i = 0; name && tcall_machine_going_(m); i++) {
-        k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
-                 : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
+        if (!tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -11797,7 +11812,7 @@ static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
     c->row = (tcall_row *)(void *)(c->low + c->left);
     c->rows = 0;
     c->beside = c->draft >= TCALL_DRAFT_7 &&
-                tcall_text_get_(schema, tcall_keyword_words_[TCALL_ON_REF_]);
+                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
     while (key)
         key = tcall_text_after_(tcall_sc_keyword_(c, key));
     row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
@@ -11917,7 +11932,7 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
     const char *last = NULL;
     for (;; from = &c->mark[from->next]) {
         const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
-                                          tcall_keyword_words_[TCALL_ON_REF_]);
+                                          tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
         if (from == to)
             break;
@@ -12735,15 +12750,21 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
 {
-#ifdef TOOLCALL_NO_SENTENCES
     static const char keywords[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
 #else
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
@@ -12846,7 +12867,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
-    return tcall_keyword_words_[on];
+    return tcall_keyword_word_((uint8_t)on);
 }
 
 /* Returns the next word of an enum, or name of a property, or NULL. */
@@ -15357,22 +15378,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 
 /* ---- at the start ---- */
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are
- * not held yet. */
-static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
-                                   const char *text,
-                                   const tcall_author_ *author)
-{
-    tcall_block *block = &tc->block;
-    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
-                                      tcall_block_gap_(block),
-                                      tcall_block_free_(block), author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
@@ -15426,65 +15431,57 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* Parameters must take an object. */
-static int tcall_schema_takes_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_author_ *author)
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
+static int tcall_schema_judge_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_schema_text source)
 {
-    if (schema->text != judged->tool->parameters.text ||
+    tcall_block *block = &judged->tc->block;
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    int r;
+    author.user = (void *)(uintptr_t)judged;
+    if (judged->tc->desc.validator && !source.made) {
+        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
+            return TCALL_OK;
+        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return TCALL_E_SCHEMA;
+    }
+    r = source.reader->compile(schema, source, tcall_block_gap_(block),
+                               tcall_block_free_(block), &author);
+    if ((r == TCALL_E_MEMORY || r >= 0) &&
+        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
+        return TCALL_E_MEMORY;
+    if (r < 0 || schema->text != judged->tool->parameters.text ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
+        return r < 0 ? r : TCALL_OK;
     tcall_schema_fault_(
-        schema, author,
+        schema, &author,
         (size_t)(tcall_text_space_(schema->text) - schema->text),
         "parameters must take an object:", "arguments are one");
     return TCALL_E_SCHEMA;
 }
 
-/* A schema of a row must compile. A validator of the user's decides itself what
- * it can check. */
-static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             tcall_schema_text source)
-{
-    tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (tc->desc.validator) {
-        r = tcall_json_check(tcall_str_of(source.text));
-        if (r < 0)
-            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-    }
-    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
-    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
-}
-
-static int tcall_schema_compile_source_(tcall_schema *out,
-                                        tcall_schema_text source, void *mem,
-                                        size_t size)
+/* Without an author nobody is told, and the nodes lie at the end. */
+static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
+                              void *mem, size_t size,
+                              const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     &nobody);
+                                     author ? author : &nobody);
 }
 
 /* Nodes that were made before stay where they are. */
 static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size)
+                             void *mem, size_t size,
+                             const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
+    (void)author;
     *out = *source.made;
     return TCALL_OK;
-}
-
-static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                            tcall_schema_text source)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    author.user = (void *)(uintptr_t)judged;
-    *schema = *source.made;
-    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -15493,18 +15490,13 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
  * the user wants; NULL where it names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
             value = tcall_text_first_(value);
     }
     return value;
@@ -15617,11 +15609,11 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
     tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
@@ -17500,7 +17492,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size);
+    int r = source.reader->compile(&schema, source, gap, size, NULL);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -20993,13 +20985,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                      tcall_history_owns_(history, item));
 }
 
-/* What stands for an image that is gone. */
-static void tcall_image_gone_(tcall_item *item)
-{
-    item->kind = TCALL_ITEM_USER;
-    item->text = tcall_str_of("(an image was here, which is gone)");
-}
-
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -21017,7 +21002,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->after_call = false;
         if (history->at != history->answer &&
             history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
+                                ? (uint8_t)TCALL_PASS_RESULTS_
+                                : (uint8_t)(history->pass + 1);
             history->at = history->answer;
             continue;
         }
@@ -21025,8 +21012,10 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->pass = TCALL_PASS_REASONING_;
         history->item = history->at;
         history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
-            tcall_image_gone_(item);
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
+            item->kind = TCALL_ITEM_USER;
+            item->text = tcall_str_of("(an image was here, which is gone)");
+        }
         if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
@@ -21420,207 +21409,6 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* ==========================================================================
  * >>answer
  *
- * Providers report errors with an HTTP status, a code or type, and a sentence.
- * Where the status does not say enough, their words do.
- */
-
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
-
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
-
-/* Statuses that leave no doubt. */
-static const struct {
-    int status, error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
-static bool tcall_contains_words_(const char *text, const char *words)
-{
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
-            return true;
-    return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
-}
-
-/* Returns how many bytes of the text are whole characters. */
-static size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                               const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-static void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                     const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-static void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
-}
-
-/* The error that the provider's words name, or TCALL_OK. */
-static int tcall_words_error_(const tcall_answer *answer)
-{
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
-        if (tcall_contains_words_(answer->stop_text, words) ||
-            tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
-    return TCALL_OK;
-}
-
-int tcall_answer_error(const tcall_answer *answer, int status)
-{
-    int error;
-    if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
-        if (answer->error != TCALL_E_PROVIDER)
-            return answer->error;
-        /* Some send a status as the code of an error. */
-        status = code < 400 || code > 599 ? 0 : (int)code;
-    }
-    error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
-}
-
-/* ---- items ----
- *
  * The items of an answer lie at the end of the chat: its text, which grows in
  * place, the calls and reasonings that are known, and then, while a document
  * of the stream passes, the elements of that document. What an element belongs
@@ -21867,8 +21655,6 @@ static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (!tcall_reasoning_kept_(reader))
-        return;
     if (reader->keeping_raw)
         tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
@@ -21916,8 +21702,6 @@ static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!tcall_reasoning_kept_(reader))
-        return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
     if (!reader->said.has_text ||
@@ -22017,7 +21801,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+    if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
     if (reader->element.type == TCALL_MEANS_REASONING) {
@@ -22226,11 +22010,30 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* Adds to a part of the current element what it cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
+{
+    const bool fits = tcall_reader_need_(reader, bytes.len);
+    if (fits)
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             bytes);
+    return fits;
+}
+
 /* ---- arguments that come again ----
  *
  * Some streams end with the whole arguments once more. As long as these are
  * those of a known call they are compared with them, and not kept.
  */
+
+/* Has the current document brought nothing but, at most, the open element? */
+static bool tcall_reader_is_alone_(const tcall_reader *reader)
+{
+    size_t at = reader->place[TCALL_AT_PENDING_];
+    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
+        at = tcall_reader_next_(reader, at);
+    return at == reader->chat->block->low;
+}
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
@@ -22239,12 +22042,7 @@ static void tcall_reader_echo_(tcall_reader *reader)
     size_t at = reader->start;
     reader->echo = 0;
     reader->echoes = false;
-    if (reader->doc.whole ||
-        (reader->element.open
-             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
-             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
-        (reader->element.open &&
-         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
+    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
         return;
     for (; at < reader->place[TCALL_AT_PENDING_];
          at = tcall_reader_next_(reader, at)) {
@@ -22473,9 +22271,8 @@ static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
         tcall_reasoning_piece_(reader, field, part, piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
-    else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+    else
+        tcall_reader_add_(reader, part, piece);
 }
 
 /* ---- merging elements ---- */
@@ -23205,6 +23002,207 @@ TCALL_SPOKEN_FAMILY_(
  * >>answer: members and framing
  */
 
+/* ---- errors ----
+ *
+ * Providers report errors with an HTTP status, a code or type, and a sentence.
+ * Where the status does not say enough, their words do.
+ */
+
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
+
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+
+/* Statuses that leave no doubt. */
+static const struct {
+    int status, error;
+} tcall_answer_statuses_[] = {
+    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
+    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
+};
+
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
+static bool tcall_contains_words_(const char *text, const char *words)
+{
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
+            return true;
+    return false;
+}
+
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+static size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
+        return;
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
+}
+
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
+{
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
+}
+
+/* An answer without text and calls may be an error. */
+static void tcall_answer_check_empty_(tcall_answer *answer)
+{
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
+}
+
+/* The error that the status names, or TCALL_OK. */
+static int tcall_status_error_(int status)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
+        if (status == tcall_answer_statuses_[i].status)
+            return tcall_answer_statuses_[i].error;
+    return TCALL_OK;
+}
+
+/* The error that the provider's words name, or TCALL_OK. */
+static int tcall_words_error_(const tcall_answer *answer)
+{
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
+    return TCALL_OK;
+}
+
+int tcall_answer_error(const tcall_answer *answer, int status)
+{
+    int error;
+    if (status < 300) {
+        long code = tcall_digits_(answer->stop_text);
+        if (answer->error != TCALL_E_PROVIDER)
+            return answer->error;
+        /* Some send a status as the code of an error. */
+        status = code < 400 || code > 599 ? 0 : (int)code;
+    }
+    error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
+    if (error)
+        return error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
 /* ---- fields ---- */
 
 /* Has it a signature, or had one that did not fit? */
@@ -23359,8 +23357,6 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->doc.whole && reader->doc.repeats)
-        return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
@@ -23373,9 +23369,6 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
-    const uint8_t kind = tcall_field_kind_(field);
-    if (reader->doc.whole && reader->doc.repeats)
-        return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
@@ -23393,8 +23386,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
          reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
-        reader->answer.error != TCALL_E_MEMORY)
+    if (tcall_field_kind_(field) != TCALL_ITEM_CALL && reader->element.begun)
         tcall_reader_open_(reader, field);
     return true;
 }
@@ -23429,11 +23421,14 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
+    /* Some streams end with the whole answer. */
+    if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
+        field <= TCALL_FIELD_DELTA)
+        return false;
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
     case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
     case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
@@ -23990,15 +23985,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 }
 
 /* ---- the end ---- */
-
-/* Adds what the current element cannot do without. */
-static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
-{
-    if (!tcall_reader_need_(reader, bytes.len))
-        return false;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
-    return true;
-}
 
 /* Notes whether arguments are an object. Those that came as one were checked
  * with the answer; others are text that nobody has looked into. */
