@@ -1900,9 +1900,10 @@ typedef struct tcall_schema {
     size_t len;
     size_t need; /* bytes of memory to compile it, also when they did not fit:
                   * some more than it uses then */
-    const char *reason;     /* why it was refused, or NULL */
-    const char *remedy;     /* what its author can do, or NULL */
-    size_t at;              /* where in the text the reason is */
+    const char *reason; /* why it was refused, or NULL */
+    const char *remedy; /* what its author can do, or NULL */
+    size_t at;          /* where in the text the reason is: of several faults
+                         * the first one there */
     const tcall_node *root; /* NULL: refused */
     size_t used;    /* bytes of the memory, as long as the schema is in use */
     uint16_t width; /* frames that one value needs at most */
@@ -1912,8 +1913,9 @@ typedef struct tcall_schema {
  * end with NUL, and outlives *out. Returns the bytes of mem used;
  * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
  * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
- * says what to change. mem is best aligned to pointers: what it is off by is
- * wanted, too. Time and memory grow as the text does. */
+ * says what to change. Without that memory only the JSON is checked: a keyword
+ * that is refused is found with it. mem is best aligned to pointers: what it is
+ * off by is wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -18287,6 +18289,58 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
     tcall_block_back_(block, base);
 }
 
+/* ---- permission ---- */
+
+/* Writes a set of permissions: in words, or as the constants to write in C. */
+static void tcall_write_permissions_(tcall_writer *out, unsigned set,
+                                     bool constants)
+{
+    static const char *const names[][2] = {{"read", "TCALL_READ"},
+                                           {"write", "TCALL_WRITE"},
+                                           {"execute", "TCALL_EXECUTE"},
+                                           {"network", "TCALL_NETWORK"},
+                                           {"actuate", "TCALL_ACTUATE"}};
+    const char *before = "";
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (set >> i & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names[i][constants]);
+            before = constants ? " | " : " and ";
+        }
+    tcall_write_text(out, *before ? "" : "nothing");
+}
+
+/* Writes why the tool is not permitted: in words for the model, or for the
+ * developer, who reads which tool it is, and the remedy. */
+TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
+                                       bool developer)
+{
+    const tcall_tool *tool = cx->call->tool;
+    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    tcall_write_text(out, developer ? tool->name : "");
+    tcall_write_text(out, developer ? " " : "");
+    if (tool->permissions > TCALL_EVERYTHING) {
+        tcall_write_text(out, "this tool was removed");
+    } else if (!missing) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+    } else {
+        tcall_write_text(out, "needs ");
+        if (tool->permissions)
+            tcall_write_permissions_(out, tool->permissions, false);
+        else
+            tcall_write_text(out, "everything, as it declares no permissions");
+        tcall_write_text(out, "; the registry allows ");
+        tcall_write_permissions_(out, allow, false);
+        if (developer) {
+            tcall_write_text(out, ": add ");
+            tcall_write_permissions_(out, missing, true);
+            tcall_write_text(out, " to tcall_desc.allow");
+        }
+    }
+}
+
 /* ---- failures ---- */
 
 /* True when a second run for the same call has no second effect. */
@@ -19106,56 +19160,6 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     return r > 0 ? TCALL_OK : r;
 }
 /* ---- permission ---- */
-
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
-{
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
-    const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
-        }
-    tcall_write_text(out, *before ? "" : "nothing");
-}
-
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                bool developer)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
-    if (tool->permissions > TCALL_EVERYTHING) {
-        tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
-        tcall_write_text(out, "is not for this user: ");
-        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-    } else {
-        tcall_write_text(out, "needs ");
-        if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
-        else
-            tcall_write_text(out, "everything, as it declares no permissions");
-        tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
-    }
-}
 
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
