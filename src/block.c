@@ -37,6 +37,15 @@ TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
         block->need = size;
 }
 
+/* Notes that so many bytes are used, beside what is lent. */
+static void tcall_block_used_(tcall_block *block, size_t used)
+{
+    if (block->most < used)
+        block->most = used;
+    if (block->peak < used)
+        block->peak = used;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
@@ -46,8 +55,7 @@ TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
         tcall_block_note_(block, used + size);
         return false;
     }
-    if (block->peak < used + size)
-        block->peak = used + size;
+    tcall_block_used_(block, used + size - block->lent);
     return true;
 }
 
@@ -60,20 +68,31 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
+/* What was lent before, and used meanwhile. */
+typedef struct tcall_loan_ {
+    size_t lent, most;
+} tcall_loan_;
+
 /* Lends the first free bytes to what is written there while the program may be
  * called: nobody else gets them, and nobody takes them for what lasts. */
-TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+TCALL_SHARED_ tcall_loan_ tcall_block_lend_(tcall_block *block, size_t size)
 {
+    tcall_loan_ before = {block->lent, block->most};
     block->low += size;
     block->lent += size;
-    tcall_block_room_(block, 0); /* notes the peak */
+    block->most = 0;
+    return before;
 }
 
-/* Takes back what was lent since it was so much. */
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+/* Takes back what was lent, of which so many bytes were written. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, tcall_loan_ before,
+                                       size_t written)
 {
-    block->low -= block->lent - lent;
-    block->lent = lent;
+    size_t used = block->most + written;
+    block->low -= block->lent - before.lent;
+    block->lent = before.lent;
+    block->most = before.most;
+    tcall_block_used_(block, used);
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by

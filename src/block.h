@@ -15,8 +15,10 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
+    size_t most; /* bytes used of both beside it, since it was lent */
     size_t mark; /* where the last owner of the top begins; 0: nobody */
-    size_t peak; /* most bytes ever used of both together */
+    size_t peak; /* most bytes ever used of both together: of what was lent,
+                  * those that were written */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
                     want more */

@@ -737,16 +737,16 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
     const char *arguments = mcp->at_work.reading.stash;
-    size_t mark = tcall_block_mark_(&tc->block);
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
-    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_loan_ loan;
     tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
     tcall_listener listener = {tcall_mcp_progress_, NULL,
                                (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
     listener.user = &made;
-    tcall_writer_init(&out, text, text ? room : 0);
+    tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
+    loan = tcall_block_lend_(&tc->block, room);
 #ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
@@ -759,13 +759,13 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 #else
     (void)listener;
 #endif
-    made.text = tcall_slice_(text, out.fill);
+    made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(&tc->block, mark);
+    tcall_block_unlend_(&tc->block, loan, out.fill);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)

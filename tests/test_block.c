@@ -505,13 +505,20 @@ static void try_program(size_t index, size_t step)
 {
     outcome best;
     size_t size, first = 0, lost = 0, failed = 0, wrong = 0, silent = 0, skew,
-                 enough;
+                 enough, peak;
     bool ended = false;
     now_runs = &programs[index];
     if (now_runs->provider)
         format_at = format_of(now_runs->provider, has(STREAM));
+    run(ROOM / 4 * 3);
+    peak = tcall_peak(&tc);
     best = run(ROOM);
     CHECK(best.error == TCALL_OK && !best.cut);
+    if (tcall_peak(&tc) != peak) /* how large the block is makes none */
+        printf("program %lu: peak %lu, in a larger block %lu\n",
+               (unsigned long)index, (unsigned long)peak,
+               (unsigned long)tcall_peak(&tc));
+    CHECK(tcall_peak(&tc) == peak);
     enough = foreseen();
     CHECK(enough <= ROOM && run(enough).sum == best.sum);
     skew = index * 8 % step; /* a step need not meet the same sizes */
