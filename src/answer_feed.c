@@ -701,7 +701,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     if (reader->levels > s->depth) {
-        const bool item = tcall_reader_in_item_(reader);
+        const bool item = s->depth && !s->object;
         const uint8_t *row = reader->level[--reader->levels];
         reader->field = tcall_row_field_(row, item);
         reader->next = tcall_row_after_(reader, row);
