@@ -66,9 +66,68 @@ enum {
 };
 
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
- * and call may be set after tcall_reader_init. */
+ * and call may be set after tcall_reader_init. What is used most comes first:
+ * code that is near the beginning of a struct is shorter. */
 typedef struct tcall_reader {
-    struct tcall_syntax_ syntax; /* private */
+    struct tcall_syntax_ syntax; /* private, and so is what follows */
+    tcall_chat *chat;
+    const tcall_provider *provider;
+    size_t start; /* the items of this answer begin here */
+    size_t place[TCALL_PLACES_];
+    size_t text_max,
+        missing;           /* bytes of text that are kept; that did not fit */
+    size_t echo;           /* bytes of arguments that came again */
+    const uint8_t *member; /* the row of the current value, in its format */
+    const uint8_t *next;   /* of its object, where the next name is looked for
+                            * first */
+    void (*text)(void *user, tcall_str piece);
+    void *user;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;           /* its arguments come again */
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;                     /* before its choice */
+        uint8_t stop_before;
+    } doc;
+    struct {                    /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    /* of the current value */
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    uint8_t word_len, levels;
+    char word[40]; /* a short value; of a name what came so far */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
+    uint16_t half;          /* a character's first half that was told, */
+    const uint8_t *half_of; /* and the row it is of */
+    /* the current element's text as it came */
+    bool keeping_raw;
+    size_t raw_missing; /* bytes that did not fit */
+    const char *kept;   /* what is in this piece begins here */
+    /* framing */
+    uint8_t state, match;
+    bool sse, after_cr, in_document, any_document, several, broken;
+    uint32_t silent; /* bytes since a document with a value that matters */
+    /* Not private from here on. */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -80,66 +139,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-    /* private */
-    void (*text)(void *user, tcall_str piece);
-    void *user;
-    const tcall_provider *provider;
-    tcall_chat *chat;
-    size_t start; /* the items of this answer begin here */
-    size_t text_max,
-        missing; /* bytes of text that are kept; that did not fit */
-    size_t place[TCALL_PLACES_];
-    size_t echo;  /* bytes of arguments that came again */
-    bool begins;  /* it said that it begins, and will say that it is over */
-    bool known;   /* a value matters */
-    bool in_page; /* answer.message is how it begins */
-    struct {      /* of the answer, until it begins anew */
-        bool has_text;          /* there is an item for its text */
-        bool text_ends, parted; /* the next text is another one; told so */
-        bool complete, finished, cut; /* it is over; said why; in a call */
-        uint8_t words; /* the field that brought words of reasoning */
-    } said;
-    struct {               /* of the current document */
-        uint8_t event;     /* TCALL_MEANS_... */
-        bool told;         /* it has a value that matters */
-        bool whole, piece; /* a whole answer; a piece of a stream */
-        bool in_whole;     /* at hand is what only whole answers have */
-        bool repeats;      /* there were elements before it */
-        /* of its choice: */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;
-        uint8_t stop_before; /* the answer before it */
-    } doc;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
-    } element;
-    bool echoes;        /* its arguments come again */
-    bool keeping_raw;   /* its text is kept as it came */
-    size_t raw_missing; /* bytes of that which did not fit */
-    const char *kept;   /* its text in this piece begins here */
-    /* of the current value */
-    const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's, where the next name is looked for
-                            * first */
-    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    uint8_t levels;
-    uint8_t field; /* TCALL_FIELD_... */
-    bool part;     /* it is of an element */
-    bool growing;  /* it goes to the end of the block */
-    char word[40]; /* a short one; of a name what came so far */
-    uint8_t word_len;
-    /* a character's first half that was told, and what it is of */
-    uint16_t half;
-    const uint8_t *half_of;
-    /* framing */
-    uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, several, broken;
-    uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text

@@ -192,19 +192,18 @@ TCALL_SHARED_ int tcall_hex_(char digit)
 /* First or following byte of a multi-byte character. */
 TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
 {
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
+    bool first = !u->left;
+    if (c < (first ? 0xC2 : u->low) || c > (first ? 0xF4 : u->high))
         return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    u->left = (uint8_t)(!first ? u->left - 1 : c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(!first      ? 0x80
+                       : c == 0xE0 ? 0xA0
+                       : c == 0xF0 ? 0x90
+                                   : 0x80);
+    u->high = (uint8_t)(!first      ? 0xBF
+                        : c == 0xED ? 0x9F
+                        : c == 0xF4 ? 0x8F
+                                    : 0xBF);
     return true;
 }
 
@@ -251,11 +250,11 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
 /* Returns the character that an escape of one letter means, or 0. */
 TCALL_SHARED_ char tcall_unescape_(char letter)
 {
-    static const char escapes[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+    static const char escapes[] TCALL_FLASH_ = "\"\"\\\\//b\bf\fn\nr\rt\t";
     const char *at = escapes;
-    while (*at && *at != letter)
+    while (TCALL_BYTE_(at) && TCALL_BYTE_(at) != letter)
         at += 2;
-    return *at ? at[1] : (char)0;
+    return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -680,10 +679,9 @@ TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    if (number->sign && number->top > DBL_MAX_10_EXP)
-        return false;
-    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
-        !tcall_num_round_(number, &bits))
+    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
+    if (number->sign && (number->top > DBL_MAX_10_EXP ||
+                         (!tiny && !tcall_num_round_(number, &bits))))
         return false;
     if (bits >= TCALL_INFINITE_)
         return false;

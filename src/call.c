@@ -121,68 +121,40 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
-/* Notes how much of the block a reading took, or wants at least. */
-static void tcall_arguments_room_(tcall_block *block,
-                                  const tcall_machine *machine)
-{
-    size_t used = tcall_machine_used_(machine) + 7;
-    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                             : machine->is.size;
-    tcall_block_room_(block, used);
-}
-
-/* Reads a text strictly. */
-TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
-                                        tcall_machine *machine,
-                                        tcall_machine_desc *desc,
-                                        tcall_str text)
-{
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_machine_read_(machine, desc, text);
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
-/* Reads a text as it was meant, if that is allowed. What was fixed may be
- * longer than it came: a control character takes six bytes as an escape. */
-TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
-                                         tcall_machine *machine,
-                                         tcall_machine_desc *desc,
-                                         tcall_str text, bool strict,
-                                         uint32_t *fixes)
-{
-    size_t most;
-    tcall_hydrate_gap_(block, 0, &most);
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, strict, fixes);
-    if (machine->error == TCALL_E_MEMORY && *fixes) {
-        most /= 2;
-        tcall_arguments_begin_(block, desc,
-                               text.len < most / 6 ? 6 * text.len + 3 : most);
-        tcall_read_arguments(machine, desc, text, strict, fixes);
-    }
-    tcall_arguments_room_(block, machine);
-    return machine->error;
-}
-
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
+    tcall_read_arguments, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
+    size_t room = text.len + 1, half, used;
+    int rounds;
     *fixes = 0;
-    return lenient && lenient->read
-               ? lenient->read(block, machine, desc, text, false, fixes)
-               : tcall_arguments_read_(block, machine, desc, text);
+    for (rounds = 0; rounds < 2; rounds++) {
+        tcall_arguments_begin_(block, desc, room);
+        if (lenient && lenient->read)
+            lenient->read(machine, desc, text, false, fixes);
+        else
+            tcall_machine_read_(machine, desc, text);
+        if (machine->error != TCALL_E_MEMORY || !*fixes)
+            break;
+        half = (desc->size + desc->arena_size) / 2;
+        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    }
+    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                            : machine->is.size;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    return machine->error;
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -289,7 +261,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size);
+    int r = source.reader->compile(&schema, source, gap, size, NULL);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -343,17 +315,27 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Lets another attempt count: what counted so far is one of the others. */
-TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
-                                      tcall_str text)
+/* Puts an attempt, or an output, among those that no longer count. */
+TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
+                                        const tcall_attempt *attempt)
 {
     tcall_attempt *former =
         (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
     if (!former)
-        return call->error = TCALL_E_MEMORY;
-    *former = call->asked;
+        return TCALL_E_MEMORY;
+    *former = *attempt;
     former->next = call->others;
     call->others = former;
+    return TCALL_OK;
+}
+
+/* Lets another attempt count. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
+{
+    call->error = tcall_attempt_former_(call, &call->asked);
+    if (call->error < 0)
+        return call->error;
     call->error = tcall_attempt_(call, &call->asked, by, text);
     call->cx.bound = call->asked.bound;
     return call->error;
@@ -367,7 +349,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 {
     int error = call->error;
     const tcall_attempt *came;
-    tcall_attempt *refused;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
@@ -377,13 +358,10 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
         error = TCALL_E_MEMORY;
     call->repaired = false;
     came = call->others;
-    refused = (tcall_attempt *)tcall_block_take_(&call->cx.tc->block,
-                                                 sizeof *refused);
-    if (refused)
-        *refused = call->asked;
+    call->others = NULL;
+    tcall_attempt_former_(call, &call->asked);
     if (came)
         call->asked = *came;
-    call->others = refused;
     return error;
 }
 

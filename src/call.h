@@ -98,12 +98,12 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* where those of the stage at hand are */
-    uint16_t around;            /* where the hook is that is around what runs */
-    uint8_t around_depth;       /* how many are */
-    uint32_t held; /* acquiring hooks that are to be released, bits */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    uint8_t around_depth; /* how many are */
+    uint8_t state;        /* one bit: towards the run, answered, failed ... */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
@@ -182,9 +182,8 @@ struct tcall_call {
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_block *block, tcall_machine *machine,
-                tcall_machine_desc *desc, tcall_str text, bool strict,
-                uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };

@@ -683,7 +683,7 @@ static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
     c->row = (tcall_row *)(void *)(c->low + c->left);
     c->rows = 0;
     c->beside = c->draft >= TCALL_DRAFT_7 &&
-                tcall_text_get_(schema, tcall_keyword_words_[TCALL_ON_REF_]);
+                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
     while (key)
         key = tcall_text_after_(tcall_sc_keyword_(c, key));
     row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
@@ -803,7 +803,7 @@ static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
     const char *last = NULL;
     for (;; from = &c->mark[from->next]) {
         const char *ref = tcall_text_get_(tcall_sc_text_(from->member),
-                                          tcall_keyword_words_[TCALL_ON_REF_]);
+                                          tcall_keyword_word_(TCALL_ON_REF_));
         last = ref && (!last || ref > last) ? ref : last;
         if (from == to)
             break;

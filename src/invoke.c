@@ -294,23 +294,19 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    tcall_attempt former;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
+    memset(&former, 0, sizeof former);
     if (old.len) {
-        tcall_attempt *former =
-            (tcall_attempt *)tcall_take_(cx, sizeof *former);
-        if (!former)
+        former.by = tcall_worker_(cx);
+        former.stage = cx->stage;
+        if (tcall_keep_(cx, old, &former.came) < 0 ||
+            tcall_attempt_former_(cx->call, &former) < 0)
             return TCALL_E_MEMORY;
-        memset(former, 0, sizeof *former);
-        if (tcall_keep_(cx, old, &former->came) < 0)
-            return TCALL_E_MEMORY;
-        former->by = tcall_worker_(cx);
-        former->stage = cx->stage;
-        former->next = cx->call->others;
-        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former->came.ptr + (text.ptr - old.ptr);
+            text.ptr = former.came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -454,56 +450,6 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     return r > 0 ? TCALL_OK : r;
 }
 /* ---- permission ---- */
-
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
-{
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
-    const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
-        }
-    tcall_write_text(out, *before ? "" : "nothing");
-}
-
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                bool developer)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
-    if (tool->permissions > TCALL_EVERYTHING) {
-        tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
-        tcall_write_text(out, "is not for this user: ");
-        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-    } else {
-        tcall_write_text(out, "needs ");
-        if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
-        else
-            tcall_write_text(out, "everything, as it declares no permissions");
-        tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
-    }
-}
 
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
@@ -948,7 +894,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
  */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    static const uint8_t stages[] = {0, TCALL_ON_RETRY, TCALL_WILL_EXECUTE, 0,
+    static const uint8_t stages[] = {0, TCALL_ON_RETRY,   TCALL_WILL_EXECUTE, 0,
                                      0, TCALL_DID_EXECUTE};
     int r;
     if (cx->run_step == TCALL_RUN_APPROVAL_)

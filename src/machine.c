@@ -206,15 +206,11 @@ TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
                                                 uint16_t parent)
 {
     tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    f->role = TCALL_ROLE_AND_;
-    f->flags = 0;
+    memset(f, 0, sizeof *f); /* its role is AND */
     f->parent = parent;
     f->node = node;
     f->by = by;
-    f->came = 0;
-    f->branch = 0;
     f->count = TCALL_NO_FRAME_;
-    f->met = 0;
     if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
         m->brings = true;
     return f;
@@ -612,13 +608,12 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
 /* Reads what stands in the text itself, which is written over what was read. */
 static void tcall_machine_again_(tcall_machine *m)
 {
-    const char *from = m->text + m->again;
-    size_t len = m->again_end - m->again;
-    m->again_end = 0;
+    uint32_t from = m->token + 1, end = m->again;
+    m->again = 0;
     m->inner = true;
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, len);
+    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
     m->mended = false;
 }
 
@@ -638,7 +633,7 @@ static void tcall_machine_scalar_(tcall_machine *m)
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
         return;
-    if (m->again_end)
+    if (m->again)
         tcall_machine_again_(m);
     else if (!types)
         m->frames = m->first; /* the value was left out */
@@ -763,14 +758,13 @@ static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    m->again = m->token + 1;
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
         memcpy(to, bytes, len);
         to += len;
     }
-    m->again_end = (uint32_t)(to - m->text);
+    m->again = (uint32_t)(to - m->text);
     m->len = m->token;
     m->frames = m->first;
 }

@@ -119,10 +119,10 @@ struct tcall_machine {
     /* private */
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, failed;
-    uint16_t first, frames;    /* the run of the value; slots in use */
-    uint32_t token, key;       /* in the text: the value, the member at hand */
-    uint32_t again, again_end; /* text that is read instead of the bytes */
-    tcall_fit_ fit;            /* place NULL: it has no shape */
+    uint16_t first, frames; /* the run of the value; slots in use */
+    uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again; /* the end of text that is to be read where it stands */
+    tcall_fit_ fit; /* place NULL: it has no shape */
     tcall_words_ words;
     uint8_t skip; /* 1 + the depth of a container that no shape is for */
     bool heard;   /* the scalar, and whatever is skipped: it has a shape */

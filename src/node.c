@@ -6,14 +6,33 @@
  * >>node
  */
 
-/* The words of the keywords, by their numbers. */
-static const char *const tcall_keyword_words_[] = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
-                                                   TCALL_KEYWORDS_(TCALL_X_)
+/* The words of the keywords: one object, which is linked where one is named. */
+static const struct tcall_keyword_words_ {
+#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0)
+    TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-                                                       "room",
-                                                   "duplicate", "nul",
-                                                   "levels"};
+} tcall_keyword_words_ = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                          TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Where they begin in it, by their numbers. */
+static const uint16_t tcall_keyword_offsets_[] = {
+#define TCALL_X_(NAME, keyword, begins) \
+    offsetof(struct tcall_keyword_words_, NAME##_),
+    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+        TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns the word of a keyword. */
+TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
+{
+    return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
+}
 
 /* The keywords in the order of their lengths, and where each length begins. */
 static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
@@ -75,7 +94,7 @@ TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
     for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
          i++) {
         uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_words_[on];
+        const char *known = tcall_keyword_word_(on);
         if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
             return on;
     }

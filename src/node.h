@@ -71,17 +71,23 @@
     X(UNEVALUATED, "unevaluatedProperties", '!') \
     X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
 
+/* X of what else a fault may be. */
+#define TCALL_NO_KEYWORDS_(X)    \
+    X(ROOM, "room", 0)           \
+    X(DUPLICATE, "duplicate", 0) \
+    X(NUL, "nul", 0)             \
+    X(LEVELS, "levels", 0)
+
 enum {
     TCALL_ON_NOTHING_,
 #define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
-    /* misfits that are no keyword */
-    TCALL_ON_ROOM_ = TCALL_KEYWORD_COUNT_,
-    TCALL_ON_DUPLICATE_,
-    TCALL_ON_NUL_,
-    TCALL_ON_LEVELS_
+    TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
+#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+    TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Flags of a node that is no shape. */

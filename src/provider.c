@@ -2,6 +2,7 @@
 #include "provider.h"
 #include "say_schema.c"
 #include "chat.c"
+#include "tools.c"
 
 /* ==========================================================================
  * >>provider
@@ -441,13 +442,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                      tcall_history_owns_(history, item));
 }
 
-/* What stands for an image that is gone. */
-static void tcall_image_gone_(tcall_item *item)
-{
-    item->kind = TCALL_ITEM_USER;
-    item->text = tcall_str_of("(an image was here, which is gone)");
-}
-
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -456,7 +450,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     for (;;) {
         size_t next = history->at;
         bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_item_is_users_(item)) {
+        if (more && !tcall_is_users_(item->kind)) {
             history->at = next;
             if (tcall_history_takes_(history, item))
                 break;
@@ -465,7 +459,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->after_call = false;
         if (history->at != history->answer &&
             history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
+                                ? (uint8_t)TCALL_PASS_RESULTS_
+                                : (uint8_t)(history->pass + 1);
             history->at = history->answer;
             continue;
         }
@@ -473,8 +469,10 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         history->pass = TCALL_PASS_REASONING_;
         history->item = history->at;
         history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
-            tcall_image_gone_(item);
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
+            item->kind = TCALL_ITEM_USER;
+            item->text = tcall_str_of("(an image was here, which is gone)");
+        }
         if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
@@ -529,7 +527,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)

@@ -1,6 +1,7 @@
 #pragma once
 #include "say.h"
 #include "chat.h"
+#include "tools.h"
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share

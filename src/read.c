@@ -641,9 +641,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = TOOLCALL_MISFIT_TEXT;
-    if (decoder->fit.length < TOOLCALL_MISFIT_TEXT)
-        misfit->text_len = (uint8_t)decoder->fit.length;
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
     memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }

@@ -449,17 +449,13 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    const char *name = tcall_text_first_(row->of.text);
-    const char *last = NULL;
-    uint16_t i, k = TCALL_NO_MEMBER_;
+    const char *name = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
+    uint16_t i;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
         return true;
     for (i = 0; name && tcall_machine_going_(m); i++) {
-        k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
-                 : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
+        if (!tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }

@@ -595,15 +595,21 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
 {
-#ifdef TOOLCALL_NO_SENTENCES
     static const char keywords[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
 #else
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
@@ -706,7 +712,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
-    return tcall_keyword_words_[on];
+    return tcall_keyword_word_((uint8_t)on);
 }
 
 /* Returns the next word of an enum, or name of a property, or NULL. */

@@ -14,22 +14,6 @@
 
 /* ---- at the start ---- */
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are
- * not held yet. */
-static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
-                                   const char *text,
-                                   const tcall_author_ *author)
-{
-    tcall_block *block = &tc->block;
-    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
-                                      tcall_block_gap_(block),
-                                      tcall_block_free_(block), author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
@@ -83,65 +67,57 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* Parameters must take an object. */
-static int tcall_schema_takes_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_author_ *author)
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
+static int tcall_schema_judge_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_schema_text source)
 {
-    if (schema->text != judged->tool->parameters.text ||
+    tcall_block *block = &judged->tc->block;
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    int r;
+    author.user = (void *)(uintptr_t)judged;
+    if (judged->tc->desc.validator && !source.made) {
+        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
+            return TCALL_OK;
+        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return TCALL_E_SCHEMA;
+    }
+    r = source.reader->compile(schema, source, tcall_block_gap_(block),
+                               tcall_block_free_(block), &author);
+    if ((r == TCALL_E_MEMORY || r >= 0) &&
+        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
+        return TCALL_E_MEMORY;
+    if (r < 0 || schema->text != judged->tool->parameters.text ||
         tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
+        return r < 0 ? r : TCALL_OK;
     tcall_schema_fault_(
-        schema, author,
+        schema, &author,
         (size_t)(tcall_text_space_(schema->text) - schema->text),
         "parameters must take an object:", "arguments are one");
     return TCALL_E_SCHEMA;
 }
 
-/* A schema of a row must compile. A validator of the user's decides itself what
- * it can check. */
-static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             tcall_schema_text source)
-{
-    tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (tc->desc.validator) {
-        r = tcall_json_check(tcall_str_of(source.text));
-        if (r < 0)
-            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-    }
-    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
-    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
-}
-
-static int tcall_schema_compile_source_(tcall_schema *out,
-                                        tcall_schema_text source, void *mem,
-                                        size_t size)
+/* Without an author nobody is told, and the nodes lie at the end. */
+static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
+                              void *mem, size_t size,
+                              const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     &nobody);
+                                     author ? author : &nobody);
 }
 
 /* Nodes that were made before stay where they are. */
 static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size)
+                             void *mem, size_t size,
+                             const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
+    (void)author;
     *out = *source.made;
     return TCALL_OK;
-}
-
-static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                            tcall_schema_text source)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
-    author.user = (void *)(uintptr_t)judged;
-    *schema = *source.made;
-    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -150,18 +126,13 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
  * the user wants; NULL where it names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
     const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
             value = tcall_text_first_(value);
     }
     return value;
@@ -274,11 +245,11 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
     tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)

@@ -10,6 +10,7 @@
  * whose tools have shapes carries none of it.
  */
 
+struct tcall_author_;
 struct tcall_said_fault_;
 
 /* Private: a schema of a row that is judged. */
@@ -23,11 +24,11 @@ typedef struct tcall_judged_ {
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Of a call: compiles to the end of the memory. */
+    /* Compiles as its author wants it; NULL: to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size);
+                   size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */

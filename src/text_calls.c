@@ -149,8 +149,8 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
-                                   &fixes);
+    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
+                                item->text, &fixes);
     machine.text[machine.len] = '\0';
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
