@@ -4,7 +4,6 @@
 #include "pick.c"
 #include "answer_feed.c"
 #include "records.c"
-#include "mend.c"
 
 /* ==========================================================================
  * >>agent
@@ -40,20 +39,19 @@ static const char *const tcall_agent_own_members_[] = {
 
 static const char *tcall_agent_extra_problem_(const char *extra)
 {
-    const char *twice;
+    const char *object = extra ? tcall_text_space_(extra) : "{}";
+    const char *end = object + strlen(object), *where;
     size_t i;
-    if (!extra)
-        return NULL;
-    if (!tcall_is_object_text_(tcall_str_of(extra)))
+    if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(tcall_text_space_(extra),
-                            tcall_agent_own_members_[i]))
+        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
-        TCALL_E_DUPLICATE)
-        return "extra holds a member twice: leave one out";
-    return NULL;
+    switch (tcall_json_odd_(object, end, &where)) {
+    case TCALL_OK: return NULL;
+    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
+    default: return "extra holds a number that servers cannot hold";
+    }
 }
 
 /* Names of headers are the same in capitals. */
@@ -194,7 +192,8 @@ static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
 {
     return tcall_agent_offer_size_(desc) +
            tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) + tcall_round_up_(io_size);
+           tcall_round_up_(sizeof(tcall_call)) +
+           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -245,6 +244,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
     agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
     agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
+    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
     agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, &tc->block);
@@ -452,6 +452,48 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
     return TCALL_OK;
 }
 
+/* ---- calls go back as they were understood ----
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from, room = tcall_block_free_(block);
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
+        size_t end = at + tcall_head_size_(head);
+        tcall_machine machine;
+        tcall_machine_desc desc;
+        uint32_t fixes;
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        memset(&desc, 0, sizeof desc);
+        desc.object = desc.for_c = true;
+        /* where a longer one lies now must stay free when it is moved */
+        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
+                0 ||
+            (machine.len > text.len && room < 2 * machine.len - text.len))
+            continue;
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
+                            machine.len);
+        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
+        tcall_chat_shift_(chat, end, end - text.len + machine.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        tcall_copy_(block->base + end - text.len, read);
+        head->flags |= TCALL_FLAG_OBJECT_;
+        room = tcall_block_free_(block);
+    }
+}
+
 /* All calls have their results, so that nothing refers to them any more: the
  * next round may begin. */
 static void tcall_agent_complete_(tcall_agent *agent)
@@ -516,7 +558,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */

@@ -275,10 +275,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: that one, or more in the block */
     size_t batch_mark;     /* of the block, before them */
     int batch_count;
-    int current;       /* the call of the batch that was the last to go on */
-    int waiting;       /* calls in a row that wait */
-    tcall_loops loops; /* calls of this turn */
-    tcall_writer out;  /* counts a request; of the call whose turn it is */
+    int current;        /* the call of the batch that was the last to go on */
+    int waiting;        /* calls in a row that wait */
+    tcall_loops *loops; /* calls of this turn, in the block */
+    tcall_writer out;   /* counts a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */

@@ -52,10 +52,10 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 /* Returns where in the conversation the user spoke last. */
 static size_t tcall_agent_question_(const tcall_agent *agent)
 {
+    const tcall_item_head_ *head;
     size_t at = 0, next = 0, question = 0;
-    tcall_item item;
-    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
-        if (item.kind == TCALL_ITEM_USER)
+    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
+        if (head->kind == TCALL_ITEM_USER)
             question = at;
     return question;
 }
@@ -281,23 +281,20 @@ static int tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
+    const tcall_request request = {"POST", tcall_agent_path_(agent),
+                                   agent->headers, 0, agent->out.len};
     size_t i;
-    request->method = "POST";
-    request->path = tcall_agent_path_(agent);
-    request->headers = agent->headers;
-    request->header_count = 0;
-    request->body_len = agent->out.len;
+    agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
         tcall_agent_add_header_(agent, provider->version[0],
                                 provider->version[1], NULL);
     for (i = 0; i < desc->header_count; i++)
-        agent->headers[request->header_count++] = desc->headers[i];
+        agent->headers[agent->request.header_count++] = desc->headers[i];
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -484,43 +481,43 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. *keeps: it stays in the conversation, as one does that did not end
- * by itself, for its words. */
-static int tcall_agent_judge_(tcall_agent *agent, bool *keeps)
+ * TCALL_OK. */
+static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    tcall_response *response = &agent->response;
     int broken = tcall_reader_end(agent->reader), error;
     *answer = agent->reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
-    if (response->retry_after_ms < 0)
-        response->retry_after_ms = answer->wait_ms;
-    *keeps = false;
+    if (agent->response.retry_after_ms < 0)
+        agent->response.retry_after_ms = answer->wait_ms;
     /* With an error status no body is an answer, whatever it looks like. */
-    error = tcall_answer_error(answer, response->status);
-    if (error == TCALL_OK)
-        error = broken;
-    /* Results of calls whose reasoning is lost could not be sent back. */
-    if (error == TCALL_OK && !agent->turn.plan && answer->calls &&
-        answer->reasoning_dropped)
-        error = TCALL_E_MEMORY;
+    error = tcall_answer_error(answer, agent->response.status);
     if (error < 0)
         return error;
-    error = tcall_answer_ending_(answer);
-    *keeps = error == TCALL_OK || answer->has_text;
-    return error;
+    /* Results of calls whose reasoning is lost could not be sent back. */
+    if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
+        return TCALL_E_MEMORY;
+    return broken < 0 ? broken : tcall_answer_ending_(answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending_(&agent->answer));
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
-    if (answer->input_tokens > 0)
-        more = (uint32_t)answer->input_tokens;
-    if (answer->output_tokens > 0)
-        more += (uint32_t)answer->output_tokens;
+    const long in = answer->input_tokens, out = answer->output_tokens;
+    const uint32_t room = UINT32_MAX - agent->turn.tokens;
+    const uint32_t more =
+        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
     agent->turn.tokens += more < room ? more : room;
 }
 
@@ -555,11 +552,10 @@ static void tcall_agent_leave_(tcall_agent *agent)
 /* The answer is complete: goes on with its calls, or ends the turn. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    bool keeps;
-    int error = tcall_agent_judge_(agent, &keeps);
+    int error = tcall_agent_judge_(agent);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
                       tcall_str_of(agent->answer.message), error);
-    if (!keeps)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
@@ -594,9 +590,6 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 
 /* ---- another try ---- */
 
-/* The wait doubles from the first to the last. */
-enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
-
 /* Can sending the request again help? Not where an answer had begun well:
  * somebody may have seen it. */
 static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
@@ -617,70 +610,48 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/* Returns 16 random bits. Devices that failed together should not come back
- * together; without a seed they differ by when they request. */
-static uint32_t tcall_agent_chance_(tcall_agent *agent)
-{
-    uint32_t bits;
-    agent->random += agent->desc.seed ? 0x9E3779B9u : tcall_agent_now_(agent);
-    bits = agent->random;
-    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
-    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
-    return bits >> 16;
-}
-
-/* Returns the wait before the next try: half of it is fixed, up to another half
- * is chance. */
+/* Returns the wait before the next try: it doubles from 0.5 s to 8 s. Half of
+ * it is fixed, up to another half is chance: devices that failed together
+ * should not come back together. Without a seed they differ by when they
+ * request. */
 static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
-    int doublings = agent->tries - 1;
-    uint32_t half;
-    if (doublings > TCALL_BACKOFF_DOUBLINGS_)
-        doublings = TCALL_BACKOFF_DOUBLINGS_;
-    half = (uint32_t)TCALL_BACKOFF_FIRST_MS_ / 2 << doublings;
-    return half + (tcall_agent_chance_(agent) * half >> 16);
+    const uint32_t half = 250u << (agent->tries < 5 ? agent->tries - 1 : 4);
+    agent->random += agent->desc.seed ? 1 : tcall_agent_now_(agent);
+    agent->random *= 0x9E3779B9u;
+    return half + ((agent->random >> 16) * half >> 16);
 }
 
-/* Returns the milliseconds to wait before the request is sent again, or the
- * error where it is not. A connection that was dead when it was reused is
- * replaced at once, which does not count as a try. */
-static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
+/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
+ * error. Without a request that is under way there is nothing to send again. A
+ * connection that was dead when it was reused is replaced at once, which does
+ * not count as a try. */
+TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_response *response = &agent->response;
     const long told = response->retry_after_ms;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms;
-    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
-        !agent->reconnected) {
-        agent->reconnected = true;
-        return 0;
-    }
-    agent->tries++;
-    ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
-    if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        agent->tries >= desc->max_tries ||
-        (desc->max_ms && spent + ms >= desc->max_ms))
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms = 0;
+    if (!tcall_agent_talks_(agent) || tcall_agent_over_(agent) < 0)
         return error;
-    return (long)ms;
-}
-
-/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. Without a request that is under way there is nothing to send again. */
-TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
-{
-    long ms = error;
-    if (tcall_agent_talks_(agent) && tcall_agent_over_(agent) == TCALL_OK)
-        ms = tcall_agent_retry_wait_(agent, error);
-    if (ms < 0)
+    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
+        !agent->reconnected)
+        agent->reconnected = true;
+    else if (++agent->tries >= desc->max_tries ||
+             !tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms)
+        return error;
+    else
+        ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
+    ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
+    if (desc->max_ms && spent + ms >= desc->max_ms)
         return error;
     tcall_agent_leave_(agent);
     agent->state = TCALL_AGENT_OPEN_;
-    agent->pause = (uint32_t)ms;
+    agent->pause = ms;
     tcall_agent_tell_(agent, TCALL_EVENT_RETRY, 0, tcall_slice_(NULL, 0),
                       error);
     agent->pause_began = tcall_agent_now_(agent);
-    return tcall_wait_ms(&agent->wait, agent->pause);
+    return tcall_wait_ms(&agent->wait, ms);
 }
 
 /* ---- a turn begins and ends ---- */
@@ -767,7 +738,6 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
     agent->pause = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;

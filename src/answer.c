@@ -551,9 +551,6 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
                        TCALL_PART_TEXT_);
 }

@@ -378,10 +378,8 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
-        reader->element.flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-        reader->syntax.odd = false;
-    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+        reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
@@ -499,9 +497,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
                                          reader->place[TCALL_AT_ECHOED_],
                                          TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
-    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
-        reader->element.flags &=
-            (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -706,7 +701,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     if (reader->levels > s->depth) {
-        const bool item = tcall_reader_in_item_(reader);
+        const bool item = s->depth && !s->object;
         const uint8_t *row = reader->level[--reader->levels];
         reader->field = tcall_row_field_(row, item);
         reader->next = tcall_row_after_(reader, row);
@@ -989,32 +984,23 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 
 /* ---- the end ---- */
 
-/* Notes whether arguments are an object. Those that came as one were checked
- * with the answer; others are text that nobody has looked into. */
-static void tcall_reader_note_object_(tcall_item_head_ *head)
-{
-    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
-        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
-        head->flags |= TCALL_FLAG_OBJECT_;
-}
-
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
+    tcall_str made;
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                           tcall_chat_new_id_(reader->chat,
-                                              reader->place[TCALL_AT_ELEMENT_],
-                                              id)))
+    made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_head_part_(head, TCALL_PART_ID_), id);
+    if (made.len)
+        head->flags |= TCALL_FLAG_MADE_ID_;
+    if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
@@ -1024,7 +1010,8 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    tcall_reader_note_object_(head);
+    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
+        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;

@@ -114,46 +114,46 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
 }
 
 /* Parts by number, for loops over them. */
-static tcall_str *tcall_item_part_(tcall_item *item, int part)
+TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    switch (part) {
-    case TCALL_PART_ID_: return &item->id;
-    case TCALL_PART_NAME_: return &item->name;
-    case TCALL_PART_SIGNATURE_: return &item->signature;
-    default: return &item->text;
-    }
+    static const uint8_t at[TCALL_PARTS_] = {
+        offsetof(tcall_item, id), offsetof(tcall_item, name),
+        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
+    return (tcall_str *)(void *)((char *)item + at[part]);
 }
 
-/* Are all numbers of a JSON text within the range of double? Only those with an
- * exponent, or very long ones, may not be. */
-TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
+/* What an item says of itself, and what its header keeps of that. */
+static const struct tcall_item_flag_ {
+    uint8_t flag, at;
+} tcall_item_flag_[] = {
+    {TCALL_FLAG_MADE_ID_, offsetof(tcall_item, synthetic_id)},
+    {TCALL_FLAG_RAW_, offsetof(tcall_item, raw)},
+    {TCALL_FLAG_DROPPED_, offsetof(tcall_item, reasoning_dropped)},
+    {TCALL_FLAG_UNSIGNED_, offsetof(tcall_item, is_unsigned)},
+    {TCALL_FLAG_OBJECT_, offsetof(tcall_item, is_object)}};
+
+TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 {
-    const char *at = text.ptr, *end = at + text.len;
-    bool quoted = false;
-    for (; at < end; at++) {
-        const char *from = at;
-        if (*at == '"')
-            quoted = !quoted;
-        if (quoted) {
-            at += *at == '\\';
-            continue;
-        }
-        while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
-            at++;
-        if (*from <= '9') {
-            tcall_num_ num =
-                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
-            if (!tcall_num_in_range_(&num))
-                return false;
-        }
-        at -= at > from;
-    }
-    return true;
+    uint8_t flags = 0;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_item_flag_); i++)
+        if (*(const bool *)((const char *)item + tcall_item_flag_[i].at))
+            flags |= tcall_item_flag_[i].flag;
+    return flags;
+}
+
+TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_item_flag_); i++)
+        *(bool *)((char *)item + tcall_item_flag_[i].at) =
+            (flags & tcall_item_flag_[i].flag) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object, or numbers that they cannot hold. This is looked at once, when a
- * call enters the conversation. */
+ * JSON object, or numbers that they cannot hold; of a key twice each reader
+ * makes something else. This is looked at once, when a call enters the
+ * conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     const char *at = text.ptr, *end;
@@ -166,7 +166,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
     if (at == end || *at != '{')
         return false;
     tcall_json_recognise_(&syntax, at, end);
-    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
+    return !syntax.error && tcall_json_odd_(at, end, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -184,23 +184,6 @@ TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
     return to + bytes.len;
 }
 
-/* What is kept in the header of the item's flags. */
-static uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    uint8_t flags = 0;
-    if (item->synthetic_id)
-        flags |= TCALL_FLAG_MADE_ID_;
-    if (item->raw)
-        flags |= TCALL_FLAG_RAW_;
-    if (item->reasoning_dropped)
-        flags |= TCALL_FLAG_DROPPED_;
-    if (item->is_unsigned)
-        flags |= TCALL_FLAG_UNSIGNED_;
-    if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
-        flags |= TCALL_FLAG_OBJECT_;
-    return flags;
-}
-
 /* Where the bytes of an image are. */
 static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
 {
@@ -209,91 +192,151 @@ static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
     return bytes;
 }
 
+/* Returns the header at *at, counted from the first one, and moves *at to the
+ * next; NULL at the end. */
+TCALL_SHARED_ const tcall_item_head_ *tcall_chat_head_(const tcall_chat *chat,
+                                                       size_t *at)
+{
+    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
+        return NULL;
+    *at += tcall_head_size_(head);
+    return head;
+}
+
 /* Lets images go whose memory is used for another one. What was sent has
  * changed then. */
 static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
 {
     const tcall_str gone = {NULL, 0};
     const uintptr_t from = (uintptr_t)by.ptr;
-    size_t at = chat->start;
-    while (at < chat->block->low) {
-        const tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str is = gone;
-        at += tcall_head_size_(head);
-        if (head->kind == TCALL_ITEM_IMAGE)
-            is = tcall_image_bytes_(head);
+    const tcall_item_head_ *head;
+    size_t at = 0;
+    while ((head = tcall_chat_head_(chat, &at)) != NULL) {
+        const tcall_str is =
+            head->kind == TCALL_ITEM_IMAGE ? tcall_image_bytes_(head) : gone;
         if (is.len && (uintptr_t)is.ptr < from + by.len &&
             from < (uintptr_t)is.ptr + is.len) {
-            memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
+            memcpy(chat->block->base + chat->start + at - sizeof gone, &gone,
+                   sizeof gone);
             chat->edited = true;
             chat->counted.at = 0;
         }
     }
 }
 
-/* Copies an item to the block, whatever its text is. */
-static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    const tcall_item_head_ *head;
+    size_t at = 0;
+    while (chat->start + at < end && (head = tcall_chat_head_(chat, &at))) {
+        const tcall_str other = tcall_head_id_(head);
+        tcall_str shorter;
+        if (head->kind != TCALL_ITEM_CALL)
+            continue;
+        shorter = tcall_short_id_(other, others);
+        if (tcall_str_eq(shorter, brief) || tcall_str_eq(shorter, id) ||
+            tcall_str_eq(other, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that a call gets after the one it came with, where a call
+ * before this place has that, or it came with none; else gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t end,
+                                           tcall_str id,
+                                           char made[TCALL_MADE_ID_])
+{
+    if (id.len && !tcall_chat_has_id_(chat, end, id))
+        return tcall_slice_(made, 0);
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, end, id));
+    return id;
+}
+
+/* Copies an item to the end of the conversation, whatever its text is, with
+ * what was made up behind its id. */
+static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
-    tcall_item copy = *item;
-    size_t size = TCALL_HEAD_;
-    char *end;
+    char *end = (char *)head + TCALL_HEAD_;
+    size_t size = TCALL_HEAD_ + made.len;
     int part;
     for (part = 0; part < TCALL_PARTS_; part++)
-        size += tcall_item_part_(&copy, part)->len;
+        size += tcall_item_part_(item, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;
-    end = (char *)head + TCALL_HEAD_;
     for (part = 0; part < TCALL_PARTS_; part++) {
-        tcall_str bytes = *tcall_item_part_(&copy, part);
-        tcall_head_set_len_(head, part, bytes.len);
-        end = tcall_copy_(end, bytes);
+        const tcall_str bytes = *tcall_item_part_(item, part);
+        end = tcall_copy_(tcall_copy_(end, bytes), made);
+        tcall_head_set_len_(head, part, bytes.len + made.len);
+        made.len = 0;
     }
     return TCALL_OK;
 }
 
-/* Gives a part of an item, and moves *bytes to the next one. */
-static void tcall_head_take_(const tcall_item_head_ *head, int part,
-                             const char **bytes, tcall_str *to)
-{
-    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += to->len;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    item->synthetic_id =
-        head->flags & TCALL_FLAG_MADE_ID_ &&
-        tcall_head_len_(head, TCALL_PART_ID_) <= TCALL_MADE_ID_;
-    item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
-    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
-    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
-    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
+    tcall_item_set_flags_(item, head->flags);
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
+    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
-    *at += (size_t)(bytes - (const char *)head);
     return true;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-TCALL_SHARED_ bool tcall_item_is_users_(const tcall_item *item)
+/* Is an item of this kind said by the user's side? Results of tools are. */
+TCALL_SHARED_ bool tcall_is_users_(unsigned kind)
 {
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
+    return kind == TCALL_ITEM_USER || kind == TCALL_ITEM_RESULT ||
+           kind == TCALL_ITEM_IMAGE;
 }
 
 /* Does the user begin to speak with this item? His images come first. */
@@ -335,79 +378,14 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* ---- ids ----
- *
- * Providers give ids that repeat, or none. A call that comes into the
- * conversation keeps its id only if no other call there has it, and none has
- * one that becomes the same where a provider has to get another: so the ids of
- * a request differ, whoever gets it, and are the same in the next one.
- */
-
-/* Makes nine letters and digits of an id, always the same ones. */
-TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < TCALL_MADE_ID_; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, TCALL_MADE_ID_);
-}
-
-/* Has a call before this place the id, or could a provider get one for both? */
-static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
-{
-    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
-    const tcall_str brief = tcall_short_id_(id, made);
-    size_t at = 0;
-    tcall_item item;
-    while (chat->start + at < end && tcall_chat_next(chat, &at, &item)) {
-        tcall_str other;
-        if (item.kind != TCALL_ITEM_CALL)
-            continue;
-        other = tcall_short_id_(item.id, others);
-        if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||
-            tcall_str_eq(item.id, brief))
-            return true;
-    }
-    return false;
-}
-
-/* Makes up the id that the call at this place is to get after the one it came
- * with; gives an empty one where it keeps its own. */
-TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
-                                           char made[TCALL_MADE_ID_])
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    tcall_str id = tcall_head_id_(head);
-    if (id.len && !tcall_chat_has_id_(chat, at, id))
-        return tcall_slice_(made, 0);
-    head->flags |= TCALL_FLAG_MADE_ID_;
-    id = tcall_slice_(made, TCALL_MADE_ID_);
-    do {
-        uint32_t number = ++chat->made;
-        int i;
-        memcpy(made, "call", 4);
-        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
-            made[i] = (char)('0' + number % 10);
-    } while (tcall_chat_has_id_(chat, at, id));
-    return id;
-}
-
 /* Has the call a result from this place on? */
 TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
                                        tcall_str id)
 {
-    tcall_item item;
-    while (tcall_chat_next(chat, &at, &item))
-        if (item.kind == TCALL_ITEM_RESULT && tcall_str_eq(item.id, id))
+    const tcall_item_head_ *head;
+    while ((head = tcall_chat_head_(chat, &at)) != NULL)
+        if (head->kind == TCALL_ITEM_RESULT &&
+            tcall_str_eq(tcall_head_id_(head), id))
             return true;
     return false;
 }
@@ -416,63 +394,49 @@ TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
  * answer that has it, or came with it, and has no result. Gives its own id. */
 TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
 {
+    const tcall_item_head_ *head;
     size_t at = 0, answer = 0, next = 0;
-    tcall_item item;
-    bool model = false, users;
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        users = tcall_item_is_users_(&item);
+    bool model = false;
+    for (; (head = tcall_chat_head_(chat, &next)) != NULL; at = next) {
+        const bool users = tcall_is_users_(head->kind);
         if (!model && !users)
             answer = at;
         model = !users;
     }
-    for (at = next = answer; tcall_chat_next(chat, &next, &item); at = next) {
-        tcall_str came = tcall_head_part_(
-            tcall_head_at_(chat, chat->start + at), TCALL_PART_ID_);
-        if (came.ptr != item.id.ptr || item.synthetic_id)
-            came.len -= item.id.len;
-        if (item.kind == TCALL_ITEM_CALL &&
-            (tcall_str_eq(item.id, *id) || tcall_str_eq(came, *id)) &&
-            !tcall_chat_answers_(chat, next, item.id)) {
-            *id = item.id;
+    while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
+        const tcall_str own = tcall_head_id_(head);
+        tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
+        if (head->flags & TCALL_FLAG_MADE_ID_)
+            came.len -= own.len;
+        if (head->kind == TCALL_ITEM_CALL &&
+            (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
+            !tcall_chat_answers_(chat, answer, own)) {
+            *id = own;
             return true;
         }
     }
     return false;
 }
 
-/* Gives the call that was added last the id it needs. */
-static int tcall_chat_name_(tcall_chat *chat, size_t at)
-{
-    char made[TCALL_MADE_ID_];
-    tcall_str id = tcall_chat_new_id_(chat, at, made);
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
-    if (!tcall_block_room_(chat->block, id.len)) {
-        chat->block->low = at;
-        return TCALL_E_MEMORY;
-    }
-    tcall_chat_shift_(chat, end, end + id.len);
-    tcall_copy_(chat->block->base + end, id);
-    tcall_head_set_len_(head, TCALL_PART_ID_,
-                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
-    return TCALL_OK;
-}
-
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const size_t at = chat->block->low;
+    char bytes[TCALL_MADE_ID_];
+    tcall_str made = tcall_slice_(NULL, 0);
     tcall_item copy = *item;
-    int error;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
+    copy.is_object = false;
+    if (item->kind == TCALL_ITEM_CALL) {
+        copy.is_object = tcall_is_object_text_(item->text);
+        made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
+        copy.synthetic_id =
+            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+    }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
     if (item->kind == TCALL_ITEM_IMAGE) {
         tcall_chat_overwrite_(chat, item->text);
         copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
     }
-    error = tcall_chat_copy_(chat, &copy);
-    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
-               ? tcall_chat_name_(chat, at)
-               : error;
+    return tcall_chat_copy_(chat, &copy, made);
 }

@@ -44,9 +44,10 @@ typedef struct tcall_schema {
     size_t len;
     size_t need; /* bytes of memory to compile it, also when they did not fit:
                   * some more than it uses then */
-    const char *reason;     /* why it was refused, or NULL */
-    const char *remedy;     /* what its author can do, or NULL */
-    size_t at;              /* where in the text the reason is */
+    const char *reason; /* why it was refused, or NULL */
+    const char *remedy; /* what its author can do, or NULL */
+    size_t at;          /* where in the text the reason is: of several faults
+                         * the first one there */
     const tcall_node *root; /* NULL: refused */
     size_t used;    /* bytes of the memory, as long as the schema is in use */
     uint16_t width; /* frames that one value needs at most */
@@ -56,8 +57,9 @@ typedef struct tcall_schema {
  * end with NUL, and outlives *out. Returns the bytes of mem used;
  * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
  * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
- * says what to change. mem is best aligned to pointers: what it is off by is
- * wanted, too. Time and memory grow as the text does. */
+ * says what to change. Without that memory only the JSON is checked: a keyword
+ * that is refused is found with it. mem is best aligned to pointers: what it is
+ * off by is wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON

@@ -451,56 +451,6 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 }
 /* ---- permission ---- */
 
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
-{
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
-    const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
-        }
-    tcall_write_text(out, *before ? "" : "nothing");
-}
-
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                bool developer)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
-    if (tool->permissions > TCALL_EVERYTHING) {
-        tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
-        tcall_write_text(out, "is not for this user: ");
-        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-    } else {
-        tcall_write_text(out, "needs ");
-        if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
-        else
-            tcall_write_text(out, "everything, as it declares no permissions");
-        tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
-    }
-}
-
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
 TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)

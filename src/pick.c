@@ -831,7 +831,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         ranking->tools++;
         for (term = 0; term < ranking->term_count; term++) {
             sum = tcall_record_sum_(record, term);
-            ranking->terms[term].tools += sum > 2 ? 4 : sum > 0;
+            ranking->terms[term].tools += sum > 2 ? 4u : sum > 0 ? 1u : 0u;
         }
     }
 }

@@ -450,7 +450,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     for (;;) {
         size_t next = history->at;
         bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_item_is_users_(item)) {
+        if (more && !tcall_is_users_(item->kind)) {
             history->at = next;
             if (tcall_history_takes_(history, item))
                 break;
@@ -527,7 +527,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)

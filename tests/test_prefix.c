@@ -4,7 +4,7 @@
 #include "toolcall.h"
 #else
 #include "../src/call.c"
-#include "../src/mend.c"
+#include "../src/agent_loop.c"
 #include "../src/servers.c"
 #endif
 #include "check.h"

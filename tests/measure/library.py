@@ -16,7 +16,7 @@ FLAGS = ["-std=c99", "-I.", "-DTOOLCALL_JSMN", "-DJSMN_STATIC", "-DJSMN_STRICT",
 
 # What a call goes through, from a provider's answer to its result.
 CHAPTERS = ["chat", "call", "records", "invoke", "hooks",
-            "agent", "agent_loop", "save", "mend"]
+            "agent", "agent_loop", "save"]
 
 # Random turns reach lines by chance and check few of them; tools/ and port/ have
 # tests of their own; numbers take long and are no call.
