@@ -1900,9 +1900,10 @@ typedef struct tcall_schema {
     size_t len;
     size_t need; /* bytes of memory to compile it, also when they did not fit:
                   * some more than it uses then */
-    const char *reason;     /* why it was refused, or NULL */
-    const char *remedy;     /* what its author can do, or NULL */
-    size_t at;              /* where in the text the reason is */
+    const char *reason; /* why it was refused, or NULL */
+    const char *remedy; /* what its author can do, or NULL */
+    size_t at;          /* where in the text the reason is: of several faults
+                         * the first one there */
     const tcall_node *root; /* NULL: refused */
     size_t used;    /* bytes of the memory, as long as the schema is in use */
     uint16_t width; /* frames that one value needs at most */
@@ -1912,8 +1913,9 @@ typedef struct tcall_schema {
  * end with NUL, and outlives *out. Returns the bytes of mem used;
  * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
  * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
- * says what to change. mem is best aligned to pointers: what it is off by is
- * wanted, too. Time and memory grow as the text does. */
+ * says what to change. Without that memory only the JSON is checked: a keyword
+ * that is refused is found with it. mem is best aligned to pointers: what it is
+ * off by is wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -4126,10 +4128,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: that one, or more in the block */
     size_t batch_mark;     /* of the block, before them */
     int batch_count;
-    int current;       /* the call of the batch that was the last to go on */
-    int waiting;       /* calls in a row that wait */
-    tcall_loops loops; /* calls of this turn */
-    tcall_writer out;  /* counts a request; of the call whose turn it is */
+    int current;        /* the call of the batch that was the last to go on */
+    int waiting;        /* calls in a row that wait */
+    tcall_loops *loops; /* calls of this turn, in the block */
+    tcall_writer out;   /* counts a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -13288,46 +13290,46 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
 }
 
 /* Parts by number, for loops over them. */
-static tcall_str *tcall_item_part_(tcall_item *item, int part)
+TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    switch (part) {
-    case TCALL_PART_ID_: return &item->id;
-    case TCALL_PART_NAME_: return &item->name;
-    case TCALL_PART_SIGNATURE_: return &item->signature;
-    default: return &item->text;
-    }
+    static const uint8_t at[TCALL_PARTS_] = {
+        offsetof(tcall_item, id), offsetof(tcall_item, name),
+        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
+    return (tcall_str *)(void *)((char *)item + at[part]);
 }
 
-/* Are all numbers of a JSON text within the range of double? Only those with an
- * exponent, or very long ones, may not be. */
-TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
+/* What an item says of itself, and what its header keeps of that. */
+static const struct tcall_item_flag_ {
+    uint8_t flag, at;
+} tcall_item_flag_[] = {
+    {TCALL_FLAG_MADE_ID_, offsetof(tcall_item, synthetic_id)},
+    {TCALL_FLAG_RAW_, offsetof(tcall_item, raw)},
+    {TCALL_FLAG_DROPPED_, offsetof(tcall_item, reasoning_dropped)},
+    {TCALL_FLAG_UNSIGNED_, offsetof(tcall_item, is_unsigned)},
+    {TCALL_FLAG_OBJECT_, offsetof(tcall_item, is_object)}};
+
+TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 {
-    const char *at = text.ptr, *end = at + text.len;
-    bool quoted = false;
-    for (; at < end; at++) {
-        const char *from = at;
-        if (*at == '"')
-            quoted = !quoted;
-        if (quoted) {
-            at += *at == '\\';
-            continue;
-        }
-        while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
-            at++;
-        if (*from <= '9') {
-            tcall_num_ num =
-                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
-            if (!tcall_num_in_range_(&num))
-                return false;
-        }
-        at -= at > from;
-    }
-    return true;
+    uint8_t flags = 0;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_item_flag_); i++)
+        if (*(const bool *)((const char *)item + tcall_item_flag_[i].at))
+            flags |= tcall_item_flag_[i].flag;
+    return flags;
+}
+
+TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_item_flag_); i++)
+        *(bool *)((char *)item + tcall_item_flag_[i].at) =
+            (flags & tcall_item_flag_[i].flag) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object, or numbers that they cannot hold. This is looked at once, when a
- * call enters the conversation. */
+ * JSON object, or numbers that they cannot hold; of a key twice each reader
+ * makes something else. This is looked at once, when a call enters the
+ * conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     const char *at = text.ptr, *end;
@@ -13340,7 +13342,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
     if (at == end || *at != '{')
         return false;
     tcall_json_recognise_(&syntax, at, end);
-    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
+    return !syntax.error && tcall_json_odd_(at, end, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13358,23 +13360,6 @@ TCALL_SHARED_ char *tcall_copy_(char *to, tcall_str bytes)
     return to + bytes.len;
 }
 
-/* What is kept in the header of the item's flags. */
-static uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    uint8_t flags = 0;
-    if (item->synthetic_id)
-        flags |= TCALL_FLAG_MADE_ID_;
-    if (item->raw)
-        flags |= TCALL_FLAG_RAW_;
-    if (item->reasoning_dropped)
-        flags |= TCALL_FLAG_DROPPED_;
-    if (item->is_unsigned)
-        flags |= TCALL_FLAG_UNSIGNED_;
-    if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
-        flags |= TCALL_FLAG_OBJECT_;
-    return flags;
-}
-
 /* Where the bytes of an image are. */
 static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
 {
@@ -13383,91 +13368,151 @@ static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
     return bytes;
 }
 
+/* Returns the header at *at, counted from the first one, and moves *at to the
+ * next; NULL at the end. */
+TCALL_SHARED_ const tcall_item_head_ *tcall_chat_head_(const tcall_chat *chat,
+                                                       size_t *at)
+{
+    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
+        return NULL;
+    *at += tcall_head_size_(head);
+    return head;
+}
+
 /* Lets images go whose memory is used for another one. What was sent has
  * changed then. */
 static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
 {
     const tcall_str gone = {NULL, 0};
     const uintptr_t from = (uintptr_t)by.ptr;
-    size_t at = chat->start;
-    while (at < chat->block->low) {
-        const tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str is = gone;
-        at += tcall_head_size_(head);
-        if (head->kind == TCALL_ITEM_IMAGE)
-            is = tcall_image_bytes_(head);
+    const tcall_item_head_ *head;
+    size_t at = 0;
+    while ((head = tcall_chat_head_(chat, &at)) != NULL) {
+        const tcall_str is =
+            head->kind == TCALL_ITEM_IMAGE ? tcall_image_bytes_(head) : gone;
         if (is.len && (uintptr_t)is.ptr < from + by.len &&
             from < (uintptr_t)is.ptr + is.len) {
-            memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
+            memcpy(chat->block->base + chat->start + at - sizeof gone, &gone,
+                   sizeof gone);
             chat->edited = true;
             chat->counted.at = 0;
         }
     }
 }
 
-/* Copies an item to the block, whatever its text is. */
-static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    const tcall_item_head_ *head;
+    size_t at = 0;
+    while (chat->start + at < end && (head = tcall_chat_head_(chat, &at))) {
+        const tcall_str other = tcall_head_id_(head);
+        tcall_str shorter;
+        if (head->kind != TCALL_ITEM_CALL)
+            continue;
+        shorter = tcall_short_id_(other, others);
+        if (tcall_str_eq(shorter, brief) || tcall_str_eq(shorter, id) ||
+            tcall_str_eq(other, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that a call gets after the one it came with, where a call
+ * before this place has that, or it came with none; else gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t end,
+                                           tcall_str id,
+                                           char made[TCALL_MADE_ID_])
+{
+    if (id.len && !tcall_chat_has_id_(chat, end, id))
+        return tcall_slice_(made, 0);
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, end, id));
+    return id;
+}
+
+/* Copies an item to the end of the conversation, whatever its text is, with
+ * what was made up behind its id. */
+static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
-    tcall_item copy = *item;
-    size_t size = TCALL_HEAD_;
-    char *end;
+    char *end = (char *)head + TCALL_HEAD_;
+    size_t size = TCALL_HEAD_ + made.len;
     int part;
     for (part = 0; part < TCALL_PARTS_; part++)
-        size += tcall_item_part_(&copy, part)->len;
+        size += tcall_item_part_(item, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;
-    end = (char *)head + TCALL_HEAD_;
     for (part = 0; part < TCALL_PARTS_; part++) {
-        tcall_str bytes = *tcall_item_part_(&copy, part);
-        tcall_head_set_len_(head, part, bytes.len);
-        end = tcall_copy_(end, bytes);
+        const tcall_str bytes = *tcall_item_part_(item, part);
+        end = tcall_copy_(tcall_copy_(end, bytes), made);
+        tcall_head_set_len_(head, part, bytes.len + made.len);
+        made.len = 0;
     }
     return TCALL_OK;
 }
 
-/* Gives a part of an item, and moves *bytes to the next one. */
-static void tcall_head_take_(const tcall_item_head_ *head, int part,
-                             const char **bytes, tcall_str *to)
-{
-    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += to->len;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    item->synthetic_id =
-        head->flags & TCALL_FLAG_MADE_ID_ &&
-        tcall_head_len_(head, TCALL_PART_ID_) <= TCALL_MADE_ID_;
-    item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
-    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
-    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
-    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
+    tcall_item_set_flags_(item, head->flags);
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
+    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
-    *at += (size_t)(bytes - (const char *)head);
     return true;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-TCALL_SHARED_ bool tcall_item_is_users_(const tcall_item *item)
+/* Is an item of this kind said by the user's side? Results of tools are. */
+TCALL_SHARED_ bool tcall_is_users_(unsigned kind)
 {
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
+    return kind == TCALL_ITEM_USER || kind == TCALL_ITEM_RESULT ||
+           kind == TCALL_ITEM_IMAGE;
 }
 
 /* Does the user begin to speak with this item? His images come first. */
@@ -13509,79 +13554,14 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* ---- ids ----
- *
- * Providers give ids that repeat, or none. A call that comes into the
- * conversation keeps its id only if no other call there has it, and none has
- * one that becomes the same where a provider has to get another: so the ids of
- * a request differ, whoever gets it, and are the same in the next one.
- */
-
-/* Makes nine letters and digits of an id, always the same ones. */
-TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < TCALL_MADE_ID_; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, TCALL_MADE_ID_);
-}
-
-/* Has a call before this place the id, or could a provider get one for both? */
-static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
-{
-    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
-    const tcall_str brief = tcall_short_id_(id, made);
-    size_t at = 0;
-    tcall_item item;
-    while (chat->start + at < end && tcall_chat_next(chat, &at, &item)) {
-        tcall_str other;
-        if (item.kind != TCALL_ITEM_CALL)
-            continue;
-        other = tcall_short_id_(item.id, others);
-        if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||
-            tcall_str_eq(item.id, brief))
-            return true;
-    }
-    return false;
-}
-
-/* Makes up the id that the call at this place is to get after the one it came
- * with; gives an empty one where it keeps its own. */
-TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
-                                           char made[TCALL_MADE_ID_])
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    tcall_str id = tcall_head_id_(head);
-    if (id.len && !tcall_chat_has_id_(chat, at, id))
-        return tcall_slice_(made, 0);
-    head->flags |= TCALL_FLAG_MADE_ID_;
-    id = tcall_slice_(made, TCALL_MADE_ID_);
-    do {
-        uint32_t number = ++chat->made;
-        int i;
-        memcpy(made, "call", 4);
-        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
-            made[i] = (char)('0' + number % 10);
-    } while (tcall_chat_has_id_(chat, at, id));
-    return id;
-}
-
 /* Has the call a result from this place on? */
 TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
                                        tcall_str id)
 {
-    tcall_item item;
-    while (tcall_chat_next(chat, &at, &item))
-        if (item.kind == TCALL_ITEM_RESULT && tcall_str_eq(item.id, id))
+    const tcall_item_head_ *head;
+    while ((head = tcall_chat_head_(chat, &at)) != NULL)
+        if (head->kind == TCALL_ITEM_RESULT &&
+            tcall_str_eq(tcall_head_id_(head), id))
             return true;
     return false;
 }
@@ -13590,65 +13570,51 @@ TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
  * answer that has it, or came with it, and has no result. Gives its own id. */
 TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
 {
+    const tcall_item_head_ *head;
     size_t at = 0, answer = 0, next = 0;
-    tcall_item item;
-    bool model = false, users;
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        users = tcall_item_is_users_(&item);
+    bool model = false;
+    for (; (head = tcall_chat_head_(chat, &next)) != NULL; at = next) {
+        const bool users = tcall_is_users_(head->kind);
         if (!model && !users)
             answer = at;
         model = !users;
     }
-    for (at = next = answer; tcall_chat_next(chat, &next, &item); at = next) {
-        tcall_str came = tcall_head_part_(
-            tcall_head_at_(chat, chat->start + at), TCALL_PART_ID_);
-        if (came.ptr != item.id.ptr || item.synthetic_id)
-            came.len -= item.id.len;
-        if (item.kind == TCALL_ITEM_CALL &&
-            (tcall_str_eq(item.id, *id) || tcall_str_eq(came, *id)) &&
-            !tcall_chat_answers_(chat, next, item.id)) {
-            *id = item.id;
+    while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
+        const tcall_str own = tcall_head_id_(head);
+        tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
+        if (head->flags & TCALL_FLAG_MADE_ID_)
+            came.len -= own.len;
+        if (head->kind == TCALL_ITEM_CALL &&
+            (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
+            !tcall_chat_answers_(chat, answer, own)) {
+            *id = own;
             return true;
         }
     }
     return false;
 }
 
-/* Gives the call that was added last the id it needs. */
-static int tcall_chat_name_(tcall_chat *chat, size_t at)
-{
-    char made[TCALL_MADE_ID_];
-    tcall_str id = tcall_chat_new_id_(chat, at, made);
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
-    if (!tcall_block_room_(chat->block, id.len)) {
-        chat->block->low = at;
-        return TCALL_E_MEMORY;
-    }
-    tcall_chat_shift_(chat, end, end + id.len);
-    tcall_copy_(chat->block->base + end, id);
-    tcall_head_set_len_(head, TCALL_PART_ID_,
-                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
-    return TCALL_OK;
-}
-
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
-    const size_t at = chat->block->low;
+    char bytes[TCALL_MADE_ID_];
+    tcall_str made = tcall_slice_(NULL, 0);
     tcall_item copy = *item;
-    int error;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
+    copy.is_object = false;
+    if (item->kind == TCALL_ITEM_CALL) {
+        copy.is_object = tcall_is_object_text_(item->text);
+        made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
+        copy.synthetic_id =
+            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+    }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
     if (item->kind == TCALL_ITEM_IMAGE) {
         tcall_chat_overwrite_(chat, item->text);
         copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
     }
-    error = tcall_chat_copy_(chat, &copy);
-    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
-               ? tcall_chat_name_(chat, at)
-               : error;
+    return tcall_chat_copy_(chat, &copy, made);
 }
 
 /* ==========================================================================
@@ -16794,7 +16760,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         ranking->tools++;
         for (term = 0; term < ranking->term_count; term++) {
             sum = tcall_record_sum_(record, term);
-            ranking->terms[term].tools += sum > 2 ? 4 : sum > 0;
+            ranking->terms[term].tools += sum > 2 ? 4u : sum > 0 ? 1u : 0u;
         }
     }
 }
@@ -18324,6 +18290,58 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
     tcall_block_back_(block, base);
 }
 
+/* ---- permission ---- */
+
+/* Writes a set of permissions: in words, or as the constants to write in C. */
+static void tcall_write_permissions_(tcall_writer *out, unsigned set,
+                                     bool constants)
+{
+    static const char *const names[][2] = {{"read", "TCALL_READ"},
+                                           {"write", "TCALL_WRITE"},
+                                           {"execute", "TCALL_EXECUTE"},
+                                           {"network", "TCALL_NETWORK"},
+                                           {"actuate", "TCALL_ACTUATE"}};
+    const char *before = "";
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (set >> i & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names[i][constants]);
+            before = constants ? " | " : " and ";
+        }
+    tcall_write_text(out, *before ? "" : "nothing");
+}
+
+/* Writes why the tool is not permitted: in words for the model, or for the
+ * developer, who reads which tool it is, and the remedy. */
+TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
+                                       bool developer)
+{
+    const tcall_tool *tool = cx->call->tool;
+    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    tcall_write_text(out, developer ? tool->name : "");
+    tcall_write_text(out, developer ? " " : "");
+    if (tool->permissions > TCALL_EVERYTHING) {
+        tcall_write_text(out, "this tool was removed");
+    } else if (!missing) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+    } else {
+        tcall_write_text(out, "needs ");
+        if (tool->permissions)
+            tcall_write_permissions_(out, tool->permissions, false);
+        else
+            tcall_write_text(out, "everything, as it declares no permissions");
+        tcall_write_text(out, "; the registry allows ");
+        tcall_write_permissions_(out, allow, false);
+        if (developer) {
+            tcall_write_text(out, ": add ");
+            tcall_write_permissions_(out, missing, true);
+            tcall_write_text(out, " to tcall_desc.allow");
+        }
+    }
+}
+
 /* ---- failures ---- */
 
 /* True when a second run for the same call has no second effect. */
@@ -19143,56 +19161,6 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     return r > 0 ? TCALL_OK : r;
 }
 /* ---- permission ---- */
-
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
-{
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
-    const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
-        }
-    tcall_write_text(out, *before ? "" : "nothing");
-}
-
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                bool developer)
-{
-    const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
-    if (tool->permissions > TCALL_EVERYTHING) {
-        tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
-        tcall_write_text(out, "is not for this user: ");
-        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
-    } else {
-        tcall_write_text(out, "needs ");
-        if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
-        else
-            tcall_write_text(out, "everything, as it declares no permissions");
-        tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
-    }
-}
 
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
@@ -20992,7 +20960,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     for (;;) {
         size_t next = history->at;
         bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_item_is_users_(item)) {
+        if (more && !tcall_is_users_(item->kind)) {
             history->at = next;
             if (tcall_history_takes_(history, item))
                 break;
@@ -21069,7 +21037,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)
@@ -21953,9 +21921,6 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
                        TCALL_PART_TEXT_);
 }
@@ -23374,10 +23339,8 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
-        reader->element.flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-        reader->syntax.odd = false;
-    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+        reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
@@ -23495,9 +23458,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
                                          reader->place[TCALL_AT_ECHOED_],
                                          TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
-    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
-        reader->element.flags &=
-            (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -23702,7 +23662,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     if (reader->levels > s->depth) {
-        const bool item = tcall_reader_in_item_(reader);
+        const bool item = s->depth && !s->object;
         const uint8_t *row = reader->level[--reader->levels];
         reader->field = tcall_row_field_(row, item);
         reader->next = tcall_row_after_(reader, row);
@@ -23985,32 +23945,23 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 
 /* ---- the end ---- */
 
-/* Notes whether arguments are an object. Those that came as one were checked
- * with the answer; others are text that nobody has looked into. */
-static void tcall_reader_note_object_(tcall_item_head_ *head)
-{
-    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
-        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
-        head->flags |= TCALL_FLAG_OBJECT_;
-}
-
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
+    tcall_str made;
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                           tcall_chat_new_id_(reader->chat,
-                                              reader->place[TCALL_AT_ELEMENT_],
-                                              id)))
+    made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_head_part_(head, TCALL_PART_ID_), id);
+    if (made.len)
+        head->flags |= TCALL_FLAG_MADE_ID_;
+    if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
@@ -24020,7 +23971,8 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    tcall_reader_note_object_(head);
+    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
+        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
@@ -25009,55 +24961,6 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>mend: calls go back as they were understood
- *
- * A call whose arguments were read leniently stands in the conversation as what
- * it was read as: the model must not see another call than the one that ran.
- * What cannot be read as an object goes back without arguments, and so does an
- * object with a key twice, of which each reader makes something else.
- */
-
-/* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
-                                    const struct tcall_lenience_ *lenient)
-{
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from, room = tcall_block_free_(block);
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
-        tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
-        size_t end = at + tcall_head_size_(head);
-        bool object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-        tcall_machine machine;
-        tcall_machine_desc desc;
-        uint32_t fixes;
-        int r;
-        if (head->kind != TCALL_ITEM_CALL || !text.len ||
-            (head->error && !object))
-            continue;
-        memset(&desc, 0, sizeof desc);
-        desc.object = true;
-        desc.for_c = !object; /* an object goes back as it came */
-        r = tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes);
-        if (r == TCALL_E_DUPLICATE)
-            head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-        /* where a longer one lies now must stay free when it is moved */
-        if (r < 0 || object ||
-            (machine.len > text.len && room < 2 * machine.len - text.len))
-            continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
-                            machine.len);
-        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
-        tcall_chat_shift_(chat, end, end - text.len + machine.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
-        tcall_copy_(block->base + end - text.len, read);
-        head->flags |= TCALL_FLAG_OBJECT_;
-        room = tcall_block_free_(block);
-    }
-}
-
-/* ==========================================================================
  * >>agent
  *
  * First what an agent is made of: is its desc complete, is there memory for
@@ -25091,20 +24994,19 @@ static const char *const tcall_agent_own_members_[] = {
 
 static const char *tcall_agent_extra_problem_(const char *extra)
 {
-    const char *twice;
+    const char *object = extra ? tcall_text_space_(extra) : "{}";
+    const char *end = object + strlen(object), *where;
     size_t i;
-    if (!extra)
-        return NULL;
-    if (!tcall_is_object_text_(tcall_str_of(extra)))
+    if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
-        if (tcall_text_get_(tcall_text_space_(extra),
-                            tcall_agent_own_members_[i]))
+        if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    if (tcall_json_odd_(extra, extra + strlen(extra), &twice) ==
-        TCALL_E_DUPLICATE)
-        return "extra holds a member twice: leave one out";
-    return NULL;
+    switch (tcall_json_odd_(object, end, &where)) {
+    case TCALL_OK: return NULL;
+    case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
+    default: return "extra holds a number that servers cannot hold";
+    }
 }
 
 /* Names of headers are the same in capitals. */
@@ -25245,7 +25147,8 @@ static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
 {
     return tcall_agent_offer_size_(desc) +
            tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) + tcall_round_up_(io_size);
+           tcall_round_up_(sizeof(tcall_call)) +
+           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -25296,6 +25199,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
     agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
     agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
+    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
     agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, &tc->block);
@@ -25503,6 +25407,48 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
     return TCALL_OK;
 }
 
+/* ---- calls go back as they were understood ----
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from, room = tcall_block_free_(block);
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
+        size_t end = at + tcall_head_size_(head);
+        tcall_machine machine;
+        tcall_machine_desc desc;
+        uint32_t fixes;
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        memset(&desc, 0, sizeof desc);
+        desc.object = desc.for_c = true;
+        /* where a longer one lies now must stay free when it is moved */
+        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
+                0 ||
+            (machine.len > text.len && room < 2 * machine.len - text.len))
+            continue;
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
+                            machine.len);
+        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
+        tcall_chat_shift_(chat, end, end - text.len + machine.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        tcall_copy_(block->base + end - text.len, read);
+        head->flags |= TCALL_FLAG_OBJECT_;
+        room = tcall_block_free_(block);
+    }
+}
+
 /* All calls have their results, so that nothing refers to them any more: the
  * next round may begin. */
 static void tcall_agent_complete_(tcall_agent *agent)
@@ -25567,7 +25513,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -25793,10 +25739,10 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 /* Returns where in the conversation the user spoke last. */
 static size_t tcall_agent_question_(const tcall_agent *agent)
 {
+    const tcall_item_head_ *head;
     size_t at = 0, next = 0, question = 0;
-    tcall_item item;
-    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
-        if (item.kind == TCALL_ITEM_USER)
+    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
+        if (head->kind == TCALL_ITEM_USER)
             question = at;
     return question;
 }
@@ -26022,23 +25968,20 @@ static int tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
+    const tcall_request request = {"POST", tcall_agent_path_(agent),
+                                   agent->headers, 0, agent->out.len};
     size_t i;
-    request->method = "POST";
-    request->path = tcall_agent_path_(agent);
-    request->headers = agent->headers;
-    request->header_count = 0;
-    request->body_len = agent->out.len;
+    agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
         tcall_agent_add_header_(agent, provider->version[0],
                                 provider->version[1], NULL);
     for (i = 0; i < desc->header_count; i++)
-        agent->headers[request->header_count++] = desc->headers[i];
+        agent->headers[agent->request.header_count++] = desc->headers[i];
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -26225,43 +26168,43 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. *keeps: it stays in the conversation, as one does that did not end
- * by itself, for its words. */
-static int tcall_agent_judge_(tcall_agent *agent, bool *keeps)
+ * TCALL_OK. */
+static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    tcall_response *response = &agent->response;
     int broken = tcall_reader_end(agent->reader), error;
     *answer = agent->reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
-    if (response->retry_after_ms < 0)
-        response->retry_after_ms = answer->wait_ms;
-    *keeps = false;
+    if (agent->response.retry_after_ms < 0)
+        agent->response.retry_after_ms = answer->wait_ms;
     /* With an error status no body is an answer, whatever it looks like. */
-    error = tcall_answer_error(answer, response->status);
-    if (error == TCALL_OK)
-        error = broken;
-    /* Results of calls whose reasoning is lost could not be sent back. */
-    if (error == TCALL_OK && !agent->turn.plan && answer->calls &&
-        answer->reasoning_dropped)
-        error = TCALL_E_MEMORY;
+    error = tcall_answer_error(answer, agent->response.status);
     if (error < 0)
         return error;
-    error = tcall_answer_ending_(answer);
-    *keeps = error == TCALL_OK || answer->has_text;
-    return error;
+    /* Results of calls whose reasoning is lost could not be sent back. */
+    if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
+        return TCALL_E_MEMORY;
+    return broken < 0 ? broken : tcall_answer_ending_(answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending_(&agent->answer));
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
-    if (answer->input_tokens > 0)
-        more = (uint32_t)answer->input_tokens;
-    if (answer->output_tokens > 0)
-        more += (uint32_t)answer->output_tokens;
+    const long in = answer->input_tokens, out = answer->output_tokens;
+    const uint32_t room = UINT32_MAX - agent->turn.tokens;
+    const uint32_t more =
+        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
     agent->turn.tokens += more < room ? more : room;
 }
 
@@ -26296,11 +26239,10 @@ static void tcall_agent_leave_(tcall_agent *agent)
 /* The answer is complete: goes on with its calls, or ends the turn. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    bool keeps;
-    int error = tcall_agent_judge_(agent, &keeps);
+    int error = tcall_agent_judge_(agent);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
                       tcall_str_of(agent->answer.message), error);
-    if (!keeps)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
@@ -26335,9 +26277,6 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 
 /* ---- another try ---- */
 
-/* The wait doubles from the first to the last. */
-enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
-
 /* Can sending the request again help? Not where an answer had begun well:
  * somebody may have seen it. */
 static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
@@ -26358,70 +26297,48 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
-/* Returns 16 random bits. Devices that failed together should not come back
- * together; without a seed they differ by when they request. */
-static uint32_t tcall_agent_chance_(tcall_agent *agent)
-{
-    uint32_t bits;
-    agent->random += agent->desc.seed ? 0x9E3779B9u : tcall_agent_now_(agent);
-    bits = agent->random;
-    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
-    bits = (bits ^ bits >> 16) * 0x45D9F3Bu;
-    return bits >> 16;
-}
-
-/* Returns the wait before the next try: half of it is fixed, up to another half
- * is chance. */
+/* Returns the wait before the next try: it doubles from 0.5 s to 8 s. Half of
+ * it is fixed, up to another half is chance: devices that failed together
+ * should not come back together. Without a seed they differ by when they
+ * request. */
 static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
-    int doublings = agent->tries - 1;
-    uint32_t half;
-    if (doublings > TCALL_BACKOFF_DOUBLINGS_)
-        doublings = TCALL_BACKOFF_DOUBLINGS_;
-    half = (uint32_t)TCALL_BACKOFF_FIRST_MS_ / 2 << doublings;
-    return half + (tcall_agent_chance_(agent) * half >> 16);
+    const uint32_t half = 250u << (agent->tries < 5 ? agent->tries - 1 : 4);
+    agent->random += agent->desc.seed ? 1 : tcall_agent_now_(agent);
+    agent->random *= 0x9E3779B9u;
+    return half + ((agent->random >> 16) * half >> 16);
 }
 
-/* Returns the milliseconds to wait before the request is sent again, or the
- * error where it is not. A connection that was dead when it was reused is
- * replaced at once, which does not count as a try. */
-static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
+/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
+ * error. Without a request that is under way there is nothing to send again. A
+ * connection that was dead when it was reused is replaced at once, which does
+ * not count as a try. */
+TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_response *response = &agent->response;
     const long told = response->retry_after_ms;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms;
-    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
-        !agent->reconnected) {
-        agent->reconnected = true;
-        return 0;
-    }
-    agent->tries++;
-    ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
-    if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        agent->tries >= desc->max_tries ||
-        (desc->max_ms && spent + ms >= desc->max_ms))
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms = 0;
+    if (!tcall_agent_talks_(agent) || tcall_agent_over_(agent) < 0)
         return error;
-    return (long)ms;
-}
-
-/* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. Without a request that is under way there is nothing to send again. */
-TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
-{
-    long ms = error;
-    if (tcall_agent_talks_(agent) && tcall_agent_over_(agent) == TCALL_OK)
-        ms = tcall_agent_retry_wait_(agent, error);
-    if (ms < 0)
+    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
+        !agent->reconnected)
+        agent->reconnected = true;
+    else if (++agent->tries >= desc->max_tries ||
+             !tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms)
+        return error;
+    else
+        ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
+    ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
+    if (desc->max_ms && spent + ms >= desc->max_ms)
         return error;
     tcall_agent_leave_(agent);
     agent->state = TCALL_AGENT_OPEN_;
-    agent->pause = (uint32_t)ms;
+    agent->pause = ms;
     tcall_agent_tell_(agent, TCALL_EVENT_RETRY, 0, tcall_slice_(NULL, 0),
                       error);
     agent->pause_began = tcall_agent_now_(agent);
-    return tcall_wait_ms(&agent->wait, agent->pause);
+    return tcall_wait_ms(&agent->wait, ms);
 }
 
 /* ---- a turn begins and ends ---- */
@@ -26508,7 +26425,6 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
     agent->pause = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;
@@ -26693,19 +26609,34 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-typedef enum tcall_saved_ {
+/* What a turn waits for. */
+enum {
     TCALL_SAVE_REST_,    /* no turn is under way */
     TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
     TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
     TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_    /* the same of a plan */
-} tcall_saved_;
+    TCALL_SAVE_PLANS_,   /* the same of a plan */
+    TCALL_SAVE_COUNT_
+};
+
+/* The states in which an agent goes on then. */
+static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
+    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
+    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
     "{\"success\":false,\"error\":\"cut off while it ran: look whether it had "
     "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
     "\"cancelled\",\"ran\":true}";
+
+/* The bytes of a sum, the lowest first. */
+static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
+{
+    int i;
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        bytes[i] = (char)(sum >> 8 * i);
+}
 
 /* ---- out ---- */
 
@@ -26730,91 +26661,90 @@ static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
     tcall_save_bytes_(saver, tcall_slice_(bytes, len));
 }
 
+static void tcall_save_numbers_(tcall_saver_ *saver, const uint32_t *numbers,
+                                size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        tcall_save_number_(saver, numbers[i]);
+}
+
 static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
 {
     tcall_save_number_(saver, (uint32_t)text.len);
     tcall_save_bytes_(saver, text);
 }
 
-/* The offer by names: the table may be another one after the restart. */
-static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
+/* Writes an item: what begins with it, its numbers, its texts. */
+static void tcall_save_item_(tcall_saver_ *saver, tcall_item item,
+                             uint32_t begins)
 {
-    const tcall *tc = agent->desc.tc;
-    size_t i;
-    tcall_save_number_(saver, agent->picked);
-    tcall_save_number_(saver, (uint32_t)tcall_agent_tools_(agent));
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_offers_(tc->offer, i))
-            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
-}
-
-/* Writes an item after its mark. */
-static void tcall_save_item_(tcall_saver_ *saver, const tcall_item *item,
-                             uint32_t mark)
-{
-    tcall_item copy = *item;
+    const uint32_t numbers[] = {begins, item.kind, (uint32_t)-item.error,
+                                tcall_item_flags_(&item)};
     int part;
-    if (item->kind == TCALL_ITEM_IMAGE)
-        copy.text.len = 0; /* its bytes are elsewhere */
-    tcall_save_number_(saver, mark);
-    tcall_save_number_(saver, item->kind);
-    tcall_save_number_(saver, (uint32_t)-item->error);
-    tcall_save_number_(saver, tcall_item_flags_(item));
+    if (item.kind == TCALL_ITEM_IMAGE)
+        item.text.len = 0; /* its bytes are elsewhere */
+    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
     for (part = 0; part < TCALL_PARTS_; part++)
-        tcall_save_text_(saver, *tcall_item_part_(&copy, part));
+        tcall_save_text_(saver, *tcall_item_part_(&item, part));
 }
 
 /* Writes the items of the conversation. */
 static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    const tcall_chat *chat = &agent->chat;
     size_t at = 0, next = 0;
     tcall_item item;
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
+    for (; tcall_chat_next(&agent->chat, &next, &item); at = next) {
         if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
             break; /* the answer is not whole: it is asked for again */
-        tcall_save_item_(saver, &item, at == agent->answer_at ? 2 : 1);
+        tcall_save_item_(saver, item, at == agent->answer_at ? 2 : 1);
     }
-}
-
-/* Must it not run again, as it may have had its effect? */
-static bool tcall_save_ran_(const tcall_call *call)
-{
-    return call->cx.result.ran && !call->cx.approval_asked &&
-           !tcall_repeatable_(&call->cx);
 }
 
 /* A call that has begun must not begin again after a restart, whose tool may
  * have had its effect: what is known of it now is its result then. */
 static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
 {
+    const tcall_call *call = agent->batch;
     int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_item item;
-        memset(&item, 0, sizeof item);
-        item.kind = TCALL_ITEM_RESULT;
-        item.id = call->id;
-        item.name = call->name;
-        item.error = tcall_settled_(&call->cx) ? call->cx.result.error
-                                               : (int)TCALL_E_CANCELLED;
-        item.text = tcall_settled_(&call->cx) ? call->cx.result.output
-                                              : tcall_str_of(tcall_save_cut_);
+    for (i = 0; i < agent->batch_count; i++, call++) {
+        const tcall_ctx *cx = &call->cx;
+        tcall_item item =
+            tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name,
+                           tcall_settled_(cx) ? cx->result.output
+                                              : tcall_str_of(tcall_save_cut_));
+        item.error =
+            tcall_settled_(cx) ? cx->result.error : (int)TCALL_E_CANCELLED;
         if (!tcall_agent_answered_(agent, call->id) &&
-            (tcall_settled_(&call->cx) || tcall_save_ran_(call)))
-            tcall_save_item_(saver, &item, 1);
+            (tcall_settled_(cx) ||
+             (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
+            tcall_save_item_(saver, item, 1);
     }
 }
 
-/* What a turn waits for. */
-static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
+/* Writes what the turn waits for, the numbers, and the offer by names: the
+ * table may be another one after the restart. */
+static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    switch (agent->state) {
-    case TCALL_AGENT_IDLE_: return TCALL_SAVE_REST_;
-    case TCALL_AGENT_CALLS_: return TCALL_SAVE_CALLS_;
-    case TCALL_AGENT_PLANNED_: return TCALL_SAVE_PLANNED_;
-    default: return agent->turn.plan ? TCALL_SAVE_PLANS_ : TCALL_SAVE_ASKS_;
-    }
+    const tcall *tc = agent->desc.tc;
+    const tcall_turn *turn = &agent->turn;
+    const uint32_t numbers[] = {
+        agent->chat.made, turn->id,
+        turn->rounds,     turn->calls,
+        turn->tokens,     agent->setting,
+        agent->picked,    (uint32_t)tcall_agent_tools_(agent)};
+    uint32_t waits = 0;
+    size_t i;
+    while (waits < TCALL_SAVE_ASKS_ &&
+           tcall_save_states_[waits] != agent->state)
+        waits++;
+    if (waits == TCALL_SAVE_ASKS_ && turn->plan)
+        waits = TCALL_SAVE_PLANS_;
+    tcall_save_number_(saver, waits);
+    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_offers_(tc->offer, i))
+            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -26822,221 +26752,203 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
-    int i;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_number_(&saver, (uint32_t)tcall_save_state_(agent));
-    tcall_save_number_(&saver, agent->chat.made);
-    tcall_save_number_(&saver, agent->turn.id);
-    tcall_save_number_(&saver, agent->turn.rounds);
-    tcall_save_number_(&saver, agent->turn.calls);
-    tcall_save_number_(&saver, agent->turn.tokens);
-    tcall_save_number_(&saver, agent->setting);
-    tcall_save_offer_(&saver, agent);
+    tcall_save_head_(&saver, agent);
     tcall_save_items_(&saver, agent);
     tcall_save_begun_(&saver, agent);
     tcall_save_number_(&saver, 0);
     agent->desc.tc->busy = outer;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        sum[i] = (char)(saver.sum >> 8 * i);
+    tcall_save_sum_(saver.sum, sum);
     return tcall_write_bytes(out, sum, sizeof sum);
 }
 
 /* ---- in ---- */
 
-/* Gives a number; beyond the end, or the range, the bytes count as used up and
- * damaged. */
-static uint32_t tcall_load_number_(tcall_str *rest)
+typedef struct tcall_loader_ {
+    tcall_str rest;
+    bool damaged;
+    /* Of what is loaded: */
+    int calls;  /* of the last answer */
+    int open;   /* of them, those that have no result */
+    bool users; /* the last item is of the user's side */
+} tcall_loader_;
+
+/* Gives a number; 0 beyond the end, or the range. */
+static uint32_t tcall_load_number_(tcall_loader_ *loader)
 {
     uint32_t number = 0;
     int shift;
-    for (shift = 0; shift < 32 && rest->len; shift += 7) {
-        uint8_t byte = (uint8_t)*rest->ptr++;
-        rest->len--;
+    for (shift = 0; shift < 32 && loader->rest.len; shift += 7) {
+        uint8_t byte = (uint8_t)*loader->rest.ptr++;
+        loader->rest.len--;
         number |= (uint32_t)(byte & 0x7F) << shift;
         if (!(byte & 0x80))
             return number;
     }
-    *rest = tcall_slice_(NULL, 0);
+    loader->damaged = true;
     return 0;
 }
 
-static tcall_str tcall_load_text_(tcall_str *rest)
+static tcall_str tcall_load_text_(tcall_loader_ *loader)
 {
-    size_t len = tcall_load_number_(rest);
-    tcall_str text = *rest;
-    if (len > rest->len) {
-        *rest = tcall_slice_(NULL, 0);
-        return *rest;
+    size_t len = tcall_load_number_(loader);
+    const tcall_str text = tcall_slice_(loader->rest.ptr, len);
+    if (len > loader->rest.len) {
+        loader->damaged = true;
+        return tcall_slice_(NULL, 0);
     }
-    text.len = len;
-    if (len)
-        rest->ptr += len;
-    rest->len -= len;
+    loader->rest.ptr += len;
+    loader->rest.len -= len;
     return text;
 }
 
 /* Tools that are gone, or permitted no more, are not offered. */
-static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
+static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
 {
-    const tcall *tc = agent->desc.tc;
-    uint32_t count;
-    agent->picked = tcall_load_number_(rest) != 0;
+    uint32_t count = tcall_load_number_(loader);
     memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
-    for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
-        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
+    for (; count && !loader->damaged; count--) {
+        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
         if (tool && !tcall_withheld_(tc, tool))
             tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
-/* What has been said, as far as it is loaded. */
-typedef struct tcall_loaded_ {
-    uint32_t open; /* calls of the last answer that have no result */
-    bool users;    /* the last item is of the user's side */
-} tcall_loaded_;
-
 /* May the item stand here? All calls have one result each, right behind the
  * answer that they are of, before anything else is said. */
-static bool tcall_load_fits_(tcall_loaded_ *loaded, const tcall_chat *chat,
+static bool tcall_load_fits_(tcall_loader_ *loader, const tcall_chat *chat,
                              const tcall_item *item)
 {
-    const bool users = tcall_item_is_users_(item);
-    const bool next = tcall_item_opens_(item) || (loaded->users && !users);
+    const bool users = tcall_is_users_(item->kind);
+    const bool next = tcall_item_opens_(item) || (loader->users && !users);
     tcall_str id = item->id;
-    if (next && loaded->open)
+    if ((next && loader->open) ||
+        (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)))
         return false;
-    if (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id))
-        return false;
-    loaded->users = users;
-    loaded->open += item->kind == TCALL_ITEM_CALL;
-    loaded->open -= item->kind == TCALL_ITEM_RESULT;
+    loader->users = users;
+    loader->calls += item->kind == TCALL_ITEM_CALL;
+    loader->open += item->kind == TCALL_ITEM_CALL;
+    loader->open -= item->kind == TCALL_ITEM_RESULT;
     return true;
 }
 
-/* Adds one item. */
-static int tcall_load_item_(tcall_agent *agent, tcall_loaded_ *loaded,
-                            tcall_str *rest)
+/* Adds one item, as any other that enters the conversation. */
+static int tcall_load_item_(tcall_chat *chat, tcall_loader_ *loader)
 {
     tcall_item item;
-    uint32_t flags;
     int part;
     memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)tcall_load_number_(rest);
-    item.error = -(int)tcall_load_number_(rest);
-    flags = tcall_load_number_(rest);
-    item.synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
-    item.raw = (flags & TCALL_FLAG_RAW_) != 0;
-    item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
-    item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
+    item.kind = (uint8_t)tcall_load_number_(loader);
+    item.error = -(int)tcall_load_number_(loader);
+    tcall_item_set_flags_(&item, tcall_load_number_(loader));
     for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE ||
-        !tcall_load_fits_(loaded, &agent->chat, &item))
+        *tcall_item_part_(&item, part) = tcall_load_text_(loader);
+    if (loader->damaged || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(loader, chat, &item))
         return TCALL_E_PROTOCOL;
     if (item.kind == TCALL_ITEM_IMAGE)
-        agent->chat.edited = true;
-    return tcall_chat_add(&agent->chat, &item);
+        chat->edited = true;
+    return tcall_chat_add(chat, &item);
 }
 
-/* Adds all items, and counts the calls of the last answer and those of them
- * that have a result. */
-static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
+/* Adds all items. */
+static int tcall_load_items_(tcall_agent *agent, tcall_loader_ *loader)
 {
-    tcall_block *block = agent->chat.block;
-    tcall_loaded_ loaded = {0, true};
-    tcall_item item;
-    uint32_t mark;
-    size_t at;
-    while ((mark = tcall_load_number_(rest)) != 0) {
-        int error;
-        if (mark == 2)
-            agent->answer_at = block->low - agent->chat.start;
-        error = tcall_load_item_(agent, &loaded, rest);
-        if (error < 0)
-            return error;
+    uint32_t begins;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && (begins = tcall_load_number_(loader)) != 0) {
+        if (begins == 2) {
+            agent->answer_at = agent->chat.block->low - agent->chat.start;
+            loader->calls = 0;
+        }
+        error = tcall_load_item_(&agent->chat, loader);
     }
-    agent->answer.calls = 0;
-    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
-        agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-    agent->call_at = agent->answer.calls - (int)loaded.open;
-    return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
+    if (error < 0)
+        return error;
+    agent->answer.calls = loader->calls;
+    agent->call_at = loader->calls - loader->open;
+    return !loader->damaged && !loader->rest.len && agent->call_at >= 0
                ? TCALL_OK
                : TCALL_E_PROTOCOL;
 }
 
 /* Takes up the turn where it was left: calls wait in it, and only there. */
-static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
+static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
-    static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
-                                     TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
-                                     TCALL_AGENT_OPEN_};
-    const bool waits = agent->call_at < agent->answer.calls;
-    const bool plans = saved == TCALL_SAVE_PLANNED_;
-    if (saved >= sizeof states || (plans && !waits) ||
-        (waits && !plans && saved != TCALL_SAVE_CALLS_))
+    const bool open = agent->call_at < agent->answer.calls;
+    const bool planned = waits == TCALL_SAVE_PLANNED_;
+    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
+        (open && !planned && waits != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
-    agent->batch_count = 0;
-    memset(&agent->loops, 0, sizeof agent->loops);
-    if (saved == TCALL_SAVE_REST_)
+    memset(agent->loops, 0, sizeof *agent->loops);
+    if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, states[saved],
-                       plans || saved == TCALL_SAVE_PLANS_,
+    tcall_agent_begin_(agent, tcall_save_states_[waits],
+                       planned || waits == TCALL_SAVE_PLANS_,
                        tcall_slice_(NULL, 0));
-    return plans ? TCALL_OK : TCALL_E_AGAIN;
+    return planned ? TCALL_OK : TCALL_E_AGAIN;
 }
 
-/* Returns whether the bytes are whole, and leaves what is between the mark and
- * the sum. */
+/* Are the bytes whole, and of this version? Takes the mark and the sum away. */
 static bool tcall_load_whole_(tcall_str *bytes)
 {
-    const char *end;
-    uint32_t sum = TCALL_HASH_EMPTY_;
-    int i;
-    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
-        memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
+    char sum[TCALL_SAVE_SUM_];
+    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_hash_more_(sum, *bytes);
-    end = bytes->ptr + bytes->len;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
-            return false;
+    tcall_save_sum_(tcall_hash_more_(TCALL_HASH_EMPTY_, *bytes), sum);
+    if (memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0 ||
+        memcmp(bytes->ptr + bytes->len, sum, TCALL_SAVE_SUM_) != 0)
+        return false;
     bytes->ptr += TCALL_SAVE_MARK_;
     bytes->len -= TCALL_SAVE_MARK_;
     return true;
 }
 
+/* Puts what is saved in place of the conversation, which is empty. */
+static int tcall_load_(tcall_agent *agent, tcall_str bytes)
+{
+    tcall_turn *turn = &agent->turn;
+    tcall_loader_ loader;
+    uint32_t waits;
+    int error;
+    memset(&loader, 0, sizeof loader);
+    loader.users = true;
+    if (!tcall_load_whole_(&bytes))
+        return TCALL_E_PROTOCOL;
+    loader.rest = bytes;
+    waits = tcall_load_number_(&loader);
+    agent->chat.made = tcall_load_number_(&loader);
+    turn->id = tcall_load_number_(&loader);
+    turn->rounds = (uint16_t)tcall_load_number_(&loader);
+    turn->calls = (uint16_t)tcall_load_number_(&loader);
+    turn->tokens = tcall_load_number_(&loader);
+    agent->setting = tcall_load_number_(&loader);
+    agent->picked = tcall_load_number_(&loader) != 0;
+    tcall_load_offer_(agent->desc.tc, &loader);
+    error = tcall_load_items_(agent, &loader);
+    return error < 0 ? error : tcall_load_turn_(agent, waits);
+}
+
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
-    uint32_t state;
-    int error = TCALL_E_PROTOCOL;
+    tcall *tc = agent->desc.tc;
+    int error;
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
-    agent->desc.tc->busy = agent->desc.tc;
-    agent->chat.block->low = agent->chat.start;
-    agent->chat.counted.at = 0;
+    tc->busy = tc;
+    tc->block.low = agent->chat.start;
+    tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
-    agent->unanswered = false;
-    if (tcall_load_whole_(&bytes)) {
-        state = tcall_load_number_(&bytes);
-        agent->chat.made = tcall_load_number_(&bytes);
-        agent->turn.id = tcall_load_number_(&bytes);
-        agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
-        agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
-        agent->turn.tokens = tcall_load_number_(&bytes);
-        agent->setting = tcall_load_number_(&bytes);
-        tcall_load_offer_(agent, &bytes);
-        error = tcall_load_items_(agent, &bytes);
-        if (error == TCALL_OK)
-            error = tcall_load_turn_(agent, state);
-    }
+    agent->unanswered = agent->turn.plan = false;
+    error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
-        agent->chat.block->low = agent->chat.start;
-    agent->desc.tc->busy = NULL;
+        tc->block.low = agent->chat.start;
+    tc->busy = NULL;
     return error;
 }
 
