@@ -259,7 +259,7 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
@@ -345,7 +345,7 @@ static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 }
 
 /* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
@@ -357,7 +357,7 @@ static bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
 {
     if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
@@ -372,7 +372,7 @@ static void tcall_reasoning_end_text_(tcall_reader *reader)
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
            reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
@@ -383,7 +383,7 @@ static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 }
 
 /* Keeps a piece of that text. */
-static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -394,7 +394,7 @@ static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);

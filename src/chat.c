@@ -136,7 +136,7 @@ TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_item_flag_); i++)
+    for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
         if (*(const bool *)((const char *)item + tcall_item_flag_[i].at))
             flags |= tcall_item_flag_[i].flag;
     return flags;
@@ -145,7 +145,7 @@ TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 {
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_item_flag_); i++)
+    for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
         *(bool *)((char *)item + tcall_item_flag_[i].at) =
             (flags & tcall_item_flag_[i].flag) != 0;
 }

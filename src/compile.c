@@ -19,11 +19,11 @@
 
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
-    ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+    ((size_t)((uint64_t)(number) < SIZE_MAX ? (number) : SIZE_MAX))
 
 static const struct {
     const char *uri;
-    tcall_draft draft;
+    int draft; /* a tcall_draft */
 } tcall_drafts_[] = {
     {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
     {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
@@ -944,7 +944,8 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    if (eaten < out->len)
+        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
     if (r < 0)
         return r;
