@@ -11401,6 +11401,7 @@ typedef struct tcall_sc_ {
     uint8_t draft;
     bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
+    const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
 } tcall_sc_;
 
@@ -12078,7 +12079,8 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    if (eaten < out->len)
+        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
     if (r < 0)
         return r;
@@ -12086,14 +12088,12 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
     c->left = sizes.bytes;
     c->marks = sizes.schemas;
-    if (sizes.beyond)
-        tcall_sc_refuse_(c, sizes.beyond, "too many schemas",
-                         "split the schema");
+    c->beyond = sizes.beyond;
     return r;
 }
 
 /* Reads it again, and makes all nodes. */
-static void tcall_sc_make_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_make_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->out->text);
     tcall_row row; /* only counts */
@@ -12138,6 +12138,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         memset(out, 0, sizeof *out);
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
+    if (c.beyond)
+        tcall_sc_refuse_(&c, c.beyond, "too many schemas", "split the schema");
     if (out->reason)
         return TCALL_E_SCHEMA;
     stays = c.left;
@@ -13301,31 +13303,39 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 }
 
 /* What an item says of itself, and what its header keeps of that. */
-static const struct tcall_item_flag_ {
-    uint8_t flag, at;
-} tcall_item_flag_[] = {
-    {TCALL_FLAG_MADE_ID_, offsetof(tcall_item, synthetic_id)},
-    {TCALL_FLAG_RAW_, offsetof(tcall_item, raw)},
-    {TCALL_FLAG_DROPPED_, offsetof(tcall_item, reasoning_dropped)},
-    {TCALL_FLAG_UNSIGNED_, offsetof(tcall_item, is_unsigned)},
-    {TCALL_FLAG_OBJECT_, offsetof(tcall_item, is_object)}};
-
 TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 {
+<<<<<<< HEAD
     uint8_t flags = 0;
     size_t i;
     for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
         if (*(const bool *)((const char *)item + tcall_item_flag_[i].at))
             flags |= tcall_item_flag_[i].flag;
     return flags;
+=======
+    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
+                     item->raw * TCALL_FLAG_RAW_ |
+                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
+                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
+                     item->is_object * TCALL_FLAG_OBJECT_);
+>>>>>>> main
 }
 
+/* Every walk over a conversation does this for each item: no loop. */
 TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 {
+<<<<<<< HEAD
     size_t i;
     for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
         *(bool *)((char *)item + tcall_item_flag_[i].at) =
             (flags & tcall_item_flag_[i].flag) != 0;
+=======
+    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
+    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
+    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
+    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
+>>>>>>> main
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13492,17 +13502,29 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
+/* Returns a part of an item, which begins at *bytes, and moves on. */
+static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
+                                  const char **bytes)
+{
+    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += taken.len;
+    return taken;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
-    int part;
-    if (!head)
+    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    const char *bytes = (const char *)head + TCALL_HEAD_;
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     tcall_item_set_flags_(item, head->flags);
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
+    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
+    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
+    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
+    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
+    *at += (size_t)(bytes - (const char *)head);
     item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
@@ -13907,6 +13929,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_tables_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -21629,7 +21652,7 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
@@ -21715,7 +21738,7 @@ static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 }
 
 /* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
@@ -21727,7 +21750,7 @@ static bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
 {
     if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
@@ -21742,7 +21765,7 @@ static void tcall_reasoning_end_text_(tcall_reader *reader)
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
            reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
@@ -21753,7 +21776,7 @@ static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 }
 
 /* Keeps a piece of that text. */
-static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -21764,7 +21787,7 @@ static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
@@ -25663,7 +25686,7 @@ static int tcall_agent_await_(tcall_agent *agent)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
     if (!agent->batch_count)

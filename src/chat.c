@@ -123,31 +123,23 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 }
 
 /* What an item says of itself, and what its header keeps of that. */
-static const struct tcall_item_flag_ {
-    uint8_t flag, at;
-} tcall_item_flag_[] = {
-    {TCALL_FLAG_MADE_ID_, offsetof(tcall_item, synthetic_id)},
-    {TCALL_FLAG_RAW_, offsetof(tcall_item, raw)},
-    {TCALL_FLAG_DROPPED_, offsetof(tcall_item, reasoning_dropped)},
-    {TCALL_FLAG_UNSIGNED_, offsetof(tcall_item, is_unsigned)},
-    {TCALL_FLAG_OBJECT_, offsetof(tcall_item, is_object)}};
-
 TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 {
-    uint8_t flags = 0;
-    size_t i;
-    for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
-        if (*(const bool *)((const char *)item + tcall_item_flag_[i].at))
-            flags |= tcall_item_flag_[i].flag;
-    return flags;
+    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
+                     item->raw * TCALL_FLAG_RAW_ |
+                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
+                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
+                     item->is_object * TCALL_FLAG_OBJECT_);
 }
 
+/* Every walk over a conversation does this for each item: no loop. */
 TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 {
-    size_t i;
-    for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
-        *(bool *)((char *)item + tcall_item_flag_[i].at) =
-            (flags & tcall_item_flag_[i].flag) != 0;
+    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
+    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
+    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
+    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -314,17 +306,29 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
+/* Returns a part of an item, which begins at *bytes, and moves on. */
+static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
+                                  const char **bytes)
+{
+    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += taken.len;
+    return taken;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
-    int part;
-    if (!head)
+    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    const char *bytes = (const char *)head + TCALL_HEAD_;
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     tcall_item_set_flags_(item, head->flags);
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
+    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
+    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
+    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
+    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
+    *at += (size_t)(bytes - (const char *)head);
     item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)

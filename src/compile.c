@@ -267,6 +267,7 @@ typedef struct tcall_sc_ {
     uint8_t draft;
     bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
+    const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
 } tcall_sc_;
 
@@ -953,14 +954,12 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
     c->left = sizes.bytes;
     c->marks = sizes.schemas;
-    if (sizes.beyond)
-        tcall_sc_refuse_(c, sizes.beyond, "too many schemas",
-                         "split the schema");
+    c->beyond = sizes.beyond;
     return r;
 }
 
 /* Reads it again, and makes all nodes. */
-static void tcall_sc_make_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_make_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->out->text);
     tcall_row row; /* only counts */
@@ -1005,6 +1004,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         memset(out, 0, sizeof *out);
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
     }
+    if (c.beyond)
+        tcall_sc_refuse_(&c, c.beyond, "too many schemas", "split the schema");
     if (out->reason)
         return TCALL_E_SCHEMA;
     stays = c.left;
