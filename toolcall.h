@@ -3695,6 +3695,9 @@ struct tcall_reader;
     kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
                "\0" end "\0"
 
+/* A family of models, for tcall_agent_desc.text_calls: its forms, which stay
+ * the caller's, and what reads the calls of an answer, tcall_text_hermes.read.
+ */
 typedef struct tcall_text_calls {
     const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
@@ -13305,37 +13308,21 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 /* What an item says of itself, and what its header keeps of that. */
 TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
 {
-<<<<<<< HEAD
-    uint8_t flags = 0;
-    size_t i;
-    for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
-        if (*(const bool *)((const char *)item + tcall_item_flag_[i].at))
-            flags |= tcall_item_flag_[i].flag;
-    return flags;
-=======
     return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
                      item->raw * TCALL_FLAG_RAW_ |
                      item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
                      item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
                      item->is_object * TCALL_FLAG_OBJECT_);
->>>>>>> main
 }
 
 /* Every walk over a conversation does this for each item: no loop. */
 TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 {
-<<<<<<< HEAD
-    size_t i;
-    for (i = 0; i < sizeof tcall_item_flag_ / sizeof *tcall_item_flag_; i++)
-        *(bool *)((char *)item + tcall_item_flag_[i].at) =
-            (flags & tcall_item_flag_[i].flag) != 0;
-=======
     item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
     item->raw = (flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
->>>>>>> main
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
