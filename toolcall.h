@@ -3695,9 +3695,8 @@ struct tcall_reader;
     kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
                "\0" end "\0"
 
-/* A family of models, for tcall_agent_desc.text_calls: its forms, which stay
- * the caller's, and what reads the calls of an answer, tcall_text_hermes.read.
- */
+/* A family of models, for tcall_agent_desc.text_calls: its forms, and what
+ * reads the calls of an answer in them. Both must outlive the agent. */
 typedef struct tcall_text_calls {
     const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
@@ -21640,7 +21639,7 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 
 /* Is a piece of this part, that begins with c, kept? */
 TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                   char c)
+                                          char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
     switch (field) {
@@ -21726,7 +21725,7 @@ static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 
 /* Is anything of it there, or was and is missed? */
 TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                     const tcall_item_head_ *head)
+                                            const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
         return !tcall_reasoning_is_free_(reader);
@@ -21763,7 +21762,8 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
 }
 
 /* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
+                                              tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -22011,7 +22011,7 @@ static bool tcall_reader_is_alone_(const tcall_reader *reader)
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
-static void tcall_reader_echo_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
     size_t at = reader->start;
     reader->echo = 0;
@@ -22214,7 +22214,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 
 /* Adds a piece to arguments or text that grow at the end of the block. Returns
  * false where more than that is to be done. */
-static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 {
     tcall_block *block = reader->chat->block;
     tcall_item_head_ *head;
@@ -22230,7 +22230,8 @@ static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
+                                      tcall_str piece)
 {
     const int part = tcall_field_part_(field);
     if (reader->answer.error == TCALL_E_MEMORY) {
@@ -22338,7 +22339,7 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
 
 /* All elements of a choice, or of a document, are complete. Why another choice
  * than the first stopped does not matter. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
     if (reader->doc.other) {
@@ -22367,7 +22368,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->doc.in_whole = true;
@@ -25475,7 +25476,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_find_(agent, -1, call->id, &asked) !=
+            (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
@@ -25533,8 +25535,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
-            (agent->desc.no_parallel && number > 0))
+        agent->turn.calls++;
+        if ((int)agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round || (agent->desc.no_parallel && number > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
         call->is_agents = true;
         agent->batch_count++;
@@ -26062,7 +26065,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     if (spent < agent->pause)
         return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->pause = 0;
-    if (turn->rounds >= agent->desc.max_rounds)
+    if ((int)turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -26073,8 +26076,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
             agent->setting = 0;
     }
     agent->last_round =
-        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
-                        turn->calls >= agent->desc.max_calls);
+        !turn->plan && ((int)turn->rounds + 1 >= agent->desc.max_rounds ||
+                        (int)turn->calls >= agent->desc.max_calls);
     do {
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
@@ -26334,7 +26337,7 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
         !agent->reconnected)
         agent->reconnected = true;
-    else if (++agent->tries >= desc->max_tries ||
+    else if ((int)++agent->tries >= desc->max_tries ||
              !tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms)
         return error;
     else
