@@ -11525,7 +11525,7 @@ static int tcall_sc_draft_of_(const char *p)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return tcall_drafts_[i].draft;
+            return (int)tcall_drafts_[i].draft;
     return -1;
 }
 
@@ -12143,7 +12143,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         return TCALL_E_SCHEMA;
     stays = c.left;
     marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(stays + marks + pad);
+    out->need = tcall_size_(stays + marks + (uint32_t)pad);
     if (size + pad < out->need)
         return TCALL_E_MEMORY;
     if (author->end) {
