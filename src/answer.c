@@ -1,7 +1,6 @@
 #pragma once
 #include "answer.h"
 #include "provider.c"
-#include "text_calls.h"
 
 /* ==========================================================================
  * >>answer

@@ -1,5 +1,6 @@
 #pragma once
 #include "answer.c"
+#include "text_calls.h"
 
 /* ==========================================================================
  * >>answer: members and framing
