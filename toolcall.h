@@ -11249,9 +11249,11 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * are counted. Names, bounds and enums stay in the text.
  */
 
-/* A number, or the largest size where sizes are of 16 bits. */
-#define TCALL_SIZE_(number) \
-    ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+/* Returns a number, or the largest size where sizes are of 16 bits. */
+static size_t tcall_size_(uint32_t number)
+{
+    return (size_t)number == number ? (size_t)number : SIZE_MAX;
+}
 
 static const struct {
     const char *uri;
@@ -11623,7 +11625,7 @@ static int tcall_sc_draft_of_(const char *p)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return tcall_drafts_[i].draft;
+            return (int)tcall_drafts_[i].draft;
     return -1;
 }
 
@@ -12226,10 +12228,10 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     out->len = text.len;
     c.out = out;
     c.author = author;
-    c.low = (char *)mem + pad;
+    c.low = mem ? (char *)mem + pad : NULL;
     c.mark = (tcall_sc_mark_ *)(void *)c.low;
     size = mem && size > pad ? size - pad : 0;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
+    if (text.len < tcall_size_(0xFFFFFF))
         r = tcall_sc_sizes_(&c, size);
     if (r < 0) {
         memset(out, 0, sizeof *out);
@@ -12241,8 +12243,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
         return TCALL_E_SCHEMA;
     stays = c.left;
     marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = TCALL_SIZE_(stays + marks + pad);
-    if (size < TCALL_SIZE_(stays + marks))
+    out->need = tcall_size_(stays + marks + (uint32_t)pad);
+    if (size + pad < out->need)
         return TCALL_E_MEMORY;
     if (author->end) {
         from = size / word * word - stays;
