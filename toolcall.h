@@ -25572,7 +25572,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_find_(agent, -1, call->id, &asked) !=
+            (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
@@ -25630,8 +25631,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
-            (agent->desc.no_parallel && number > 0))
+        if ((int)++agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round || (agent->desc.no_parallel && number > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
         call->is_agents = true;
         agent->batch_count++;
@@ -26159,7 +26160,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     if (spent < agent->pause)
         return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->pause = 0;
-    if (turn->rounds >= agent->desc.max_rounds)
+    if ((int)turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -26170,8 +26171,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
             agent->setting = 0;
     }
     agent->last_round =
-        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
-                        turn->calls >= agent->desc.max_calls);
+        !turn->plan && ((int)turn->rounds + 1 >= agent->desc.max_rounds ||
+                        (int)turn->calls >= agent->desc.max_calls);
     do {
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
@@ -26431,7 +26432,7 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
         !agent->reconnected)
         agent->reconnected = true;
-    else if (++agent->tries >= desc->max_tries ||
+    else if ((int)++agent->tries >= desc->max_tries ||
              !tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms)
         return error;
     else
