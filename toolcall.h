@@ -2320,9 +2320,6 @@ typedef struct tcall_tool {
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
 
-/* Returns a text, which stays the caller's, with its reader; of NULL none. */
-TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
-
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
 typedef struct tcall_validator {
@@ -2551,14 +2548,6 @@ TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif
 
-/* ==========================================================================
- * >>schemas: what reads the schema text of a row
- *
- * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own. Rows reach all of that through the reader they name, so that a program
- * whose tools have shapes carries none of it.
- */
-
 struct tcall_author_;
 struct tcall_said_fault_;
 
@@ -2584,12 +2573,23 @@ struct tcall_schema_reader_ {
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
 
+/* ==========================================================================
+ * >>schemas: what reads the schema text of a row
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
 TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -2894,12 +2894,97 @@ TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
+ * >>records: what programs and logs read of a call
+ */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value with desc.hash_key, whatever the order of members and the form
+ * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
+TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments, see tcall_hash_json.
+ * 0: the call was not hydrated, or is of an unknown tool. */
+TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, the hash of the tool's definition, raw
+ * arguments, fixes, coercions, validator and its mode, times, validated,
+ * repaired, no_schema_mode, the value that was checked, errors; where a repair
+ * or a hook made others of them, all attempts, by whom each is. The key of the
+ * agent, if there is one, is masked in it, see tcall_mask. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
+
+/* ---- masks ---- */
+
+/* A mask is a filter that a secret does not pass. It stands in front of the
+ * sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     tcall_mask_put(&mask, bytes, len);
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* ==========================================================================
  * >>invoke: from a checked call to a result
  *
  * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
  * with the hooks of the registry and of the tool at each. It takes a call that
  * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read. What programs and logs read of a call is here, too.
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -3033,89 +3118,6 @@ TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
-
-/* ---- records ---- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
-TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
-
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, the hash of the tool's definition, raw
- * arguments, fixes, coercions, validator and its mode, times, validated,
- * repaired, no_schema_mode, the value that was checked, errors; where a repair
- * or a hook made others of them, all attempts, by whom each is. The key of the
- * agent, if there is one, is masked in it, see tcall_mask. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
-
-/* ---- masks ---- */
-
-/* A mask is a filter that a secret does not pass. It stands in front of the
- * sink of anything that leaves the program, such as
- * a log or a terminal. What an agent writes itself, messages of servers, audit
- * and provenance, goes through one for its key without being asked. Several
- * secrets need as many filters, each the sink of the one before:
- *
- *     tcall_mask mask = {0};
- *     mask.secret = key;
- *     mask.sink = my_sink;
- *     tcall_mask_put(&mask, bytes, len);
- *
- * The secret is found in whatever pieces it comes, and as JSON may write it:
- * behind backslashes, as \u0041, and both again in a string of JSON in a string
- * of JSON. Where only its beginning is there, 8 characters or more, that is
- * masked too. Not found are other encodings of it, such as base64, %41 and
- * hexadecimal, its end alone, and the secret with other characters between its
- * own.
- */
-
-/* A secret that is shorter is none: "none" and "ollama" are words. */
-enum { TCALL_SECRET_MIN = 8 };
-
-/* So many backslashes are before no character, or JSON would be in a fourth
- * string. */
-enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
-
-/* All zero but for the first three. It must not move while it is in use. */
-typedef struct tcall_mask {
-    const char *secret; /* visible characters, no backslash; NULL: none */
-    tcall_sink sink;    /* gets the rest; has to take all that it is given */
-    void *user;
-    /* private */
-    size_t matched; /* characters of the secret that the text has just shown */
-    bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
-    int error; /* of the sink */
-} tcall_mask;
-
-/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
- * Returns len, or the sink's error. The start of what may be the secret waits
- * for what follows. */
-TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
-/* Passes on what waits: the text is over, or somebody reads it now. Returns
- * TCALL_OK or the sink's error. */
-TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3723,6 +3725,8 @@ struct tcall_reader;
     kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
                "\0" end "\0"
 
+/* A family of models, for tcall_agent_desc.text_calls: its forms, and what
+ * reads the calls of an answer in them. Both must outlive the agent. */
 typedef struct tcall_text_calls {
     const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
@@ -11257,7 +11261,7 @@ static size_t tcall_size_(uint32_t number)
 
 static const struct {
     const char *uri;
-    tcall_draft draft;
+    int draft; /* a tcall_draft */
 } tcall_drafts_[] = {
     {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
     {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
@@ -12179,7 +12183,8 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    if (eaten < out->len)
+        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
     if (r < 0)
         return r;
@@ -14012,6 +14017,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_tables_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -19531,11 +19537,10 @@ enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook, *next = NULL;
+    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
+    int32_t next = INT32_MAX; /* a rank that no hook has */
     uint16_t found = TCALL_HOOKS_END_, i;
-    int32_t least = INT32_MIN;
-    if (place)
-        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
     for (i = 1; i < TCALL_HOOKS_END_; i++) {
         int32_t rank;
         hook = tcall_hook_at_(cx, i - 1u);
@@ -19543,10 +19548,9 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
             break;
         rank = tcall_hook_rank_(hook);
         if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) ||
-            (next && rank >= tcall_hook_rank_(next)))
+            (rank == least && i <= place) || rank >= next)
             continue;
-        next = hook;
+        next = rank;
         found = i;
     }
     return found;
@@ -21736,8 +21740,8 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                   char c)
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                          char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
     switch (field) {
@@ -21822,8 +21826,8 @@ static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 }
 
 /* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                     const tcall_item_head_ *head)
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
         return !tcall_reasoning_is_free_(reader);
@@ -21834,7 +21838,7 @@ static bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
 {
     if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
@@ -21849,7 +21853,7 @@ static void tcall_reasoning_end_text_(tcall_reader *reader)
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
            reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
@@ -21860,7 +21864,8 @@ static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 }
 
 /* Keeps a piece of that text. */
-static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
+                                              tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -21871,7 +21876,7 @@ static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
@@ -22108,7 +22113,7 @@ static bool tcall_reader_is_alone_(const tcall_reader *reader)
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
-static void tcall_reader_echo_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
     size_t at = reader->start;
     reader->echo = 0;
@@ -22311,7 +22316,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 
 /* Adds a piece to arguments or text that grow at the end of the block. Returns
  * false where more than that is to be done. */
-static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 {
     tcall_block *block = reader->chat->block;
     tcall_item_head_ *head;
@@ -22327,7 +22332,8 @@ static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
+                                      tcall_str piece)
 {
     const int part = tcall_field_part_(field);
     if (reader->answer.error == TCALL_E_MEMORY) {
@@ -22435,7 +22441,7 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
 
 /* All elements of a choice, or of a document, are complete. Why another choice
  * than the first stopped does not matter. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
     if (reader->doc.other) {
@@ -22464,7 +22470,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->doc.in_whole = true;
@@ -25631,7 +25637,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if ((int)++agent->turn.calls > agent->desc.max_calls ||
+        agent->turn.calls++;
+        if ((int)agent->turn.calls > agent->desc.max_calls ||
             agent->last_round || (agent->desc.no_parallel && number > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
         call->is_agents = true;
@@ -25771,7 +25778,7 @@ static int tcall_agent_await_(tcall_agent *agent)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
     if (!agent->batch_count)

@@ -569,7 +569,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if ((int)++agent->turn.calls > agent->desc.max_calls ||
+        agent->turn.calls++;
+        if ((int)agent->turn.calls > agent->desc.max_calls ||
             agent->last_round || (agent->desc.no_parallel && number > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
         call->is_agents = true;
@@ -709,7 +710,7 @@ static int tcall_agent_await_(tcall_agent *agent)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
     if (!agent->batch_count)
