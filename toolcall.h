@@ -1090,20 +1090,25 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Bytes of a number that are kept while it comes; a longer one is refused as a
- * misfit (room). No double needs more than 768 digits, so with 1,024 none is
- * refused that is read right elsewhere. */
-#ifndef TOOLCALL_NUMBER_BYTES
+/* Significant digits of a number that are kept while it comes. Further ones
+ * only matter to a double (kind number) where all of these agree with the
+ * middle of two doubles: then it is refused as a misfit (room). No such middle
+ * has more than 768, so with 768 none is. At least 20; where no integer has 64
+ * bits, 10.
+ */
+#ifndef TOOLCALL_NUMBER_DIGITS
 #ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_BYTES 24
+#define TOOLCALL_NUMBER_DIGITS 10
 #elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_BYTES 1024
+#define TOOLCALL_NUMBER_DIGITS 768
 #else
-#define TOOLCALL_NUMBER_BYTES 40
+#define TOOLCALL_NUMBER_DIGITS 20
 #endif
 #endif
-#if TOOLCALL_NUMBER_BYTES < 20
-#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1113,8 +1118,8 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
-#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#if TOOLCALL_MISFIT_TEXT > 255
+#error "TOOLCALL_MISFIT_TEXT must be at most 255"
 #endif
 
 /* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
@@ -1154,13 +1159,23 @@ typedef struct tcall_misfit {
     uint8_t code;  /* tcall_misfit_code */
     uint8_t steps; /* of trail */
     bool exact;    /* got is the value; else it was larger or had more digits */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len; /* of text; 0: nothing was kept */
+#endif
     uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
 #if TOOLCALL_MISFIT_TEXT
-    uint8_t text_len;                /* of text; 0: nothing was kept */
     char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
 #endif
 } tcall_misfit;
+
+/* What a user of the recogniser adds to its table who fills a struct: it notes
+ * what is wrong with the value that so many levels lead to. */
+typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+typedef struct tcall_fit_user_ {
+    tcall_syntax_user_ syntax;
+    tcall_note_ note;
+} tcall_fit_user_;
 
 /* A value at work on its shape: the one that comes next or is read, or an
  * object or list around it. */
@@ -1182,26 +1197,43 @@ typedef struct tcall_words_ {
     uint8_t index, count, left; /* of the word; of all; of those to be tried */
 } tcall_words_;
 
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int16_t
+        places;    /* digits before the point; less 0s that follow it at once */
+    int16_t power; /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
 /* Values on their way into a struct, whoever reads them. */
 typedef struct tcall_fit_ {
-    /* Notes what is wrong with the value that so many levels lead to. */
-    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
-    tcall_words_ *words; /* of a name, or a word that is read */
+    union {
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+    } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t after;    /* its index */
     uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character */
+    uint8_t types;    /* of the value, by its first character; 0: its name is
+                       * read */
     bool late;     /* strings and null of a wrong type are noted at their end */
-    bool named;    /* a name is read */
     bool nul;      /* the string has U+0000 */
     size_t length; /* bytes of the string or number */
     size_t followed; /* those that are not the first of a character */
 } tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
+
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
+#else
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#endif
 
 /* A decoder at work. What is said to be private is its own. */
 struct tcall_decoder {
@@ -1213,9 +1245,8 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    tcall_words_ words;
-    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
-                                       * number */
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1589,9 +1620,8 @@ struct tcall_machine {
     uint32_t token, key;    /* in the text: the value, the member at hand */
     uint32_t again; /* the end of text that is to be read where it stands */
     tcall_fit_ fit; /* place NULL: it has no shape */
-    tcall_words_ words;
-    uint8_t skip; /* 1 + the depth of a container that no shape is for */
-    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
+    uint8_t skip;   /* 1 + the depth of a container that no shape is for */
+    bool heard;     /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
@@ -2290,9 +2320,6 @@ typedef struct tcall_tool {
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
 
-/* Returns a text, which stays the caller's, with its reader; of NULL none. */
-TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
-
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
 typedef struct tcall_validator {
@@ -2521,14 +2548,6 @@ TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif
 
-/* ==========================================================================
- * >>schemas: what reads the schema text of a row
- *
- * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own. Rows reach all of that through the reader they name, so that a program
- * whose tools have shapes carries none of it.
- */
-
 struct tcall_author_;
 struct tcall_said_fault_;
 
@@ -2554,12 +2573,23 @@ struct tcall_schema_reader_ {
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
 
+/* ==========================================================================
+ * >>schemas: what reads the schema text of a row
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
 TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -2864,12 +2894,97 @@ TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
+ * >>records: what programs and logs read of a call
+ */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value with desc.hash_key, whatever the order of members and the form
+ * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
+TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments, see tcall_hash_json.
+ * 0: the call was not hydrated, or is of an unknown tool. */
+TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, the hash of the tool's definition, raw
+ * arguments, fixes, coercions, validator and its mode, times, validated,
+ * repaired, no_schema_mode, the value that was checked, errors; where a repair
+ * or a hook made others of them, all attempts, by whom each is. The key of the
+ * agent, if there is one, is masked in it, see tcall_mask. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
+
+/* ---- masks ---- */
+
+/* A mask is a filter that a secret does not pass. It stands in front of the
+ * sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     tcall_mask_put(&mask, bytes, len);
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* ==========================================================================
  * >>invoke: from a checked call to a result
  *
  * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
  * with the hooks of the registry and of the tool at each. It takes a call that
  * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read. What programs and logs read of a call is here, too.
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -3003,89 +3118,6 @@ TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
-
-/* ---- records ---- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value with desc.hash_key, whatever the order of members and the form
- * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
-TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments, see tcall_hash_json.
- * 0: the call was not hydrated, or is of an unknown tool. */
-TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
-
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, the hash of the tool's definition, raw
- * arguments, fixes, coercions, validator and its mode, times, validated,
- * repaired, no_schema_mode, the value that was checked, errors; where a repair
- * or a hook made others of them, all attempts, by whom each is. The key of the
- * agent, if there is one, is masked in it, see tcall_mask. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
-
-/* ---- masks ---- */
-
-/* A mask is a filter that a secret does not pass. It stands in front of the
- * sink of anything that leaves the program, such as
- * a log or a terminal. What an agent writes itself, messages of servers, audit
- * and provenance, goes through one for its key without being asked. Several
- * secrets need as many filters, each the sink of the one before:
- *
- *     tcall_mask mask = {0};
- *     mask.secret = key;
- *     mask.sink = my_sink;
- *     tcall_mask_put(&mask, bytes, len);
- *
- * The secret is found in whatever pieces it comes, and as JSON may write it:
- * behind backslashes, as \u0041, and both again in a string of JSON in a string
- * of JSON. Where only its beginning is there, 8 characters or more, that is
- * masked too. Not found are other encodings of it, such as base64, %41 and
- * hexadecimal, its end alone, and the secret with other characters between its
- * own.
- */
-
-/* A secret that is shorter is none: "none" and "ollama" are words. */
-enum { TCALL_SECRET_MIN = 8 };
-
-/* So many backslashes are before no character, or JSON would be in a fourth
- * string. */
-enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
-
-/* All zero but for the first three. It must not move while it is in use. */
-typedef struct tcall_mask {
-    const char *secret; /* visible characters, no backslash; NULL: none */
-    tcall_sink sink;    /* gets the rest; has to take all that it is given */
-    void *user;
-    /* private */
-    size_t matched; /* characters of the secret that the text has just shown */
-    bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
-    int error; /* of the sink */
-} tcall_mask;
-
-/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
- * Returns len, or the sink's error. The start of what may be the secret waits
- * for what follows. */
-TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
-/* Passes on what waits: the text is over, or somebody reads it now. Returns
- * TCALL_OK or the sink's error. */
-TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3693,6 +3725,8 @@ struct tcall_reader;
     kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
                "\0" end "\0"
 
+/* A family of models, for tcall_agent_desc.text_calls: its forms, and what
+ * reads the calls of an answer in them. Both must outlive the agent. */
 typedef struct tcall_text_calls {
     const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
@@ -5896,17 +5930,17 @@ static uint8_t tcall_place_wide_(const tcall_place_ *place,
 
 /* A number is complete: it is checked and stored in the units of its shape.
  * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place, tcall_str text,
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
                                    tcall_units_ *units)
 {
     const tcall_shape *shape = (const tcall_shape *)place->what;
-    tcall_num_ number = tcall_num_read_(text);
     int32_t value;
-    tcall_num_whole_(&number, TCALL_FETCH_8_(&shape->digits), &units->value,
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, &number, units);
+        return tcall_place_wide_(place, number, units);
 #endif
     value = (int32_t)units->value;
     if (place->base)
@@ -6037,7 +6071,7 @@ static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
 static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
 {
     const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = fit->words;
+    tcall_words_ *words = &fit->now.words;
     around->index = TCALL_NO_MEMBER_;
     fit->place->what = NULL;
     fit->next = NULL;
@@ -6046,7 +6080,6 @@ static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
                                              : TCALL_MISFIT_UNKNOWN;
     around->index = words->index;
     fit->next = words->word + words->len + 1;
-    fit->after = (uint8_t)(words->index + 1);
     if (!tcall_store_member_(object, around->base, words->index))
         return TCALL_MISFIT_DUPLICATE;
     tcall_place_at_(around, fit->place);
@@ -6146,7 +6179,7 @@ static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
     else if (kind == TCALL_KIND_BOOLEAN && place->base)
         *place->base = first == 't';
     else if (kind == TCALL_KIND_CHOICE)
-        tcall_words_begin_(fit->words,
+        tcall_words_begin_(&fit->now.words,
                            TCALL_FETCH_POINTER_(const char *, &shape->more),
                            (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
 }
@@ -6160,7 +6193,7 @@ TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
     uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
     size_t i;
     if (kind == TCALL_KIND_CHOICE)
-        tcall_words_take_(fit->words, bytes, len);
+        tcall_words_take_(&fit->now.words, bytes, len);
     if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
         len < size && fit->length < size - len)
         memcpy(place->base + fit->length, bytes, len);
@@ -6203,10 +6236,10 @@ static uint8_t tcall_place_choice_(const tcall_place_ *place,
                : TCALL_MISFIT_ENUM;
 }
 
-/* A scalar of these types is complete, a number with its text. Returns what is
- * wrong with it; of a number that is out of bounds also its units. */
-static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
-                                 tcall_str number, tcall_units_ *units)
+/* A scalar of these types is complete. Returns what is wrong with it; of a
+ * number that is out of bounds also its units. */
+static uint8_t tcall_place_ends_(tcall_fit_ *fit, uint8_t types,
+                                 const tcall_num_ *number, tcall_units_ *units)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
@@ -6216,7 +6249,7 @@ static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
         (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
         return tcall_place_text_end_(place, fit);
     if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
-        return tcall_place_choice_(place, fit->words);
+        return tcall_place_choice_(place, &fit->now.words);
     if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
         types & TCALL_SHAPE_NUMBER)
         return tcall_place_number_(place, number, units);
@@ -6230,15 +6263,17 @@ TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
                                    const tcall_shape *shape, void *out)
 {
     fit->place = places;
+    fit->types = TCALL_SHAPE_ANY;
     tcall_place_set_(places, shape, (char *)out);
 }
 
 /* Notes what is wrong, if anything is. */
-static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
-                            uint8_t code, uint8_t levels)
+static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
+    const tcall_fit_user_ *user =
+        (const tcall_fit_user_ *)(const void *)s->user;
     if (code)
-        fit->note(s, code, levels);
+        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
 }
 
 /* Returns whether the value of a name has a shape. Mostly the name is the one
@@ -6248,20 +6283,23 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
 {
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
-    if (!fit->named) {
-        tcall_words_begin_(fit->words,
+    tcall_words_ *words = &fit->now.words;
+    uint16_t after = (uint16_t)(around->index + 1);
+    if (fit->types) {
+        tcall_words_begin_(words,
                            TCALL_FETCH_POINTER_(const char *, &object->names),
                            TCALL_FETCH_8_(&object->count));
-        if (fit->next && fit->after < fit->words->count) {
-            fit->words->word = fit->next;
-            fit->words->index = fit->after;
+        if (fit->next && after < words->count) {
+            words->word = fit->next;
+            words->index = (uint8_t)after;
         }
     }
-    fit->named = !last;
-    tcall_words_take_(fit->words, name, len);
+    fit->types = 0;
+    tcall_words_take_(words, name, len);
     if (!last)
         return false;
-    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_fit_note_(s, tcall_place_member_(around, fit), fit->levels);
     return fit->place->what != NULL;
 }
 
@@ -6269,7 +6307,7 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
 TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
     if (fit->levels && !s->object)
-        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+        tcall_fit_note_(s, tcall_place_item_(fit->place - 1, fit->place),
                         (uint8_t)(fit->levels - 1));
 }
 
@@ -6306,11 +6344,11 @@ TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
     open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
     if (wrong &&
         !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
-        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        tcall_fit_note_(s, TCALL_MISFIT_TYPE, fit->levels);
         return TCALL_SKIP_;
     }
     if (open && fit->levels == most) {
-        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        tcall_fit_note_(s, TCALL_MISFIT_LEVELS, fit->levels);
         return TCALL_SKIP_;
     }
     if (open)
@@ -6333,9 +6371,9 @@ TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
     if (object) {
         place->index = TCALL_NO_MEMBER_;
         while (tcall_place_lacks_(place))
-            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+            tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
     } else {
-        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+        tcall_fit_note_(s, tcall_place_list_(place), above);
     }
     fit->next = NULL;
     fit->levels = above;
@@ -6343,12 +6381,12 @@ TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
 }
 
 /* A scalar is complete. Returns what is wrong with it, which is noted. */
-TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
-                                      uint8_t types, tcall_str number,
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                      uint8_t types, const tcall_num_ *number,
                                       tcall_units_ *units)
 {
     uint8_t code = tcall_place_ends_(fit, types, number, units);
-    tcall_fit_note_(s, fit, code, fit->levels);
+    tcall_fit_note_(s, code, fit->levels);
     return code;
 }
 
@@ -6388,12 +6426,12 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name, word or number. */
+/* Keeps the beginning of a name or word. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
                                 size_t len)
 {
     size_t i = decoder->fit.length;
-    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+    for (; len && i < TOOLCALL_MISFIT_TEXT; len--)
         decoder->text[i++] = *bytes++;
 }
 
@@ -6401,7 +6439,7 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (!decoder->fit.named)
+    if (decoder->fit.types)
         decoder->fit.length = 0;
     tcall_decoder_keep_(decoder, name, len);
     decoder->fit.length += len;
@@ -6413,6 +6451,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_place_ *place = decoder->fit.place;
     const tcall_shape *shape;
+    tcall_ask_ ask;
     tcall_fit_next_(s, &decoder->fit);
     if (place->what && decoder->hole &&
         tcall_place_kind_(place) == TCALL_KIND_HOLE) {
@@ -6420,13 +6459,79 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
+    return ask;
+}
+
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+
+/* Takes a digit before the exponent. */
+static void tcall_decoder_digit_(tcall_decoder *decoder, char c)
+{
+    tcall_numeral_ *number = &decoder->fit.now.number;
+    if (c == '0' && !number->count) {
+        number->places = (int16_t)(number->places - number->point);
+        return;
+    }
+    number->places = (int16_t)(number->places + !number->point);
+    if (number->count < TOOLCALL_NUMBER_DIGITS)
+        decoder->text[number->count] = c;
+    number->count++;
+    if (c != '0')
+        number->last = number->count;
+}
+
+/* Takes a byte of a number. */
+static void tcall_decoder_number_(tcall_decoder *decoder, char c)
+{
+    tcall_numeral_ *number = &decoder->fit.now.number;
+    if (c == '-' && number->exponent)
+        number->under = true;
+    else if (c == '-')
+        number->minus = true;
+    else if (c == '.')
+        number->point = true;
+    else if ((c | 0x20) == 'e')
+        number->exponent = true;
+    else if (tcall_is_digit_(c) && !number->exponent)
+        tcall_decoder_digit_(decoder, c);
+    else if (tcall_is_digit_(c) && number->power < TCALL_NUMBER_POWER_)
+        number->power = (int16_t)(number->power * 10 + (c - '0'));
+}
+
+/* Returns the number that came. */
+static tcall_num_ tcall_decoder_num_(const tcall_decoder *decoder)
+{
+    const tcall_numeral_ *number = &decoder->fit.now.number;
+    tcall_num_ num = {NULL, NULL, 0, 0, number->minus, false};
+    num.top =
+        number->places - 1 + (number->under ? -number->power : number->power);
+    if (!number->last)
+        return num;
+    num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+    num.first = decoder->text;
+    num.last =
+        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+    num.sign = num.minus ? -1 : 1;
+    return num;
 }
 
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, bytes, len);
+    size_t i;
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_decoder_number_(decoder, bytes[i]);
+    else
+        tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6436,7 +6541,7 @@ static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
     const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     return decoder->fit.types & TCALL_SHAPE_NUMBER &&
-           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           decoder->fit.length > TCALL_NUMBER_LENGTH_ &&
            (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
             (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
@@ -6447,18 +6552,16 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
     tcall_units_ units = {0, 0};
-    tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
     }
-    if (types & TCALL_SHAPE_NUMBER && text.len <= TOOLCALL_NUMBER_BYTES) {
-        number = tcall_num_read_(text);
-        if (!tcall_num_integral_(&number))
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, &decoder->fit, types, text, &units);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_decoder_num_(decoder);
+    if (number.sign && decoder->fit.now.number.last > number.top + 1)
+        types = TCALL_SHAPE_NUMBER;
+    code = tcall_fit_ends_(s, &decoder->fit, types, &number, &units);
     if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
         decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
         misfit = &decoder->misfits[decoder->misfit_count - 1];
@@ -6479,9 +6582,10 @@ static void tcall_decoder_ends_(tcall_syntax_ *s)
         tcall_decoder_scalar_(s, decoder);
 }
 
-static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
-    tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
-    tcall_decoder_ends_};
+static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+     tcall_decoder_ends_},
+    tcall_decoder_note_};
 
 /* Ends the reading, if nothing has ended it yet. */
 static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
@@ -6528,9 +6632,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
-    decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->words;
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
@@ -7742,8 +7844,6 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     if (target->node) {
         tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
     } else if (target->object || target->shape) {
-        m->fit.note = tcall_machine_misfit_;
-        m->fit.words = &m->words;
         m->fit.late = m->is.coerce != NULL;
         m->fit.object = target->object;
         tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
@@ -7774,12 +7874,15 @@ static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
     tcall_str text = tcall_machine_hand_(m);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
         tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
+    tcall_fit_ends_(&m->syntax, &m->fit, types, &number, &units);
 }
 
 /* An object or array with a shape is complete, or is skipped. */
@@ -8150,9 +8253,10 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
         tcall_machine_closes_(m);
 }
 
-static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
-    tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
-    tcall_machine_ends_};
+static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
+    {tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
+     tcall_machine_ends_},
+    tcall_machine_misfit_};
 
 /* ---- coercion ---- */
 
@@ -8395,7 +8499,7 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
     memset(machine, 0, offsetof(tcall_machine, is));
-    machine->syntax.user = &tcall_machine_user_;
+    machine->syntax.user = &tcall_machine_user_.syntax;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
@@ -11157,7 +11261,7 @@ static size_t tcall_size_(uint32_t number)
 
 static const struct {
     const char *uri;
-    tcall_draft draft;
+    int draft; /* a tcall_draft */
 } tcall_drafts_[] = {
     {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
     {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
@@ -12079,7 +12183,8 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    if (eaten < out->len)
+        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
     if (r < 0)
         return r;
@@ -13912,6 +14017,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_tables_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -19431,11 +19537,10 @@ enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook, *next = NULL;
+    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
+    int32_t next = INT32_MAX; /* a rank that no hook has */
     uint16_t found = TCALL_HOOKS_END_, i;
-    int32_t least = INT32_MIN;
-    if (place)
-        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
     for (i = 1; i < TCALL_HOOKS_END_; i++) {
         int32_t rank;
         hook = tcall_hook_at_(cx, i - 1u);
@@ -19443,10 +19548,9 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
             break;
         rank = tcall_hook_rank_(hook);
         if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) ||
-            (next && rank >= tcall_hook_rank_(next)))
+            (rank == least && i <= place) || rank >= next)
             continue;
-        next = hook;
+        next = rank;
         found = i;
     }
     return found;
@@ -21636,8 +21740,8 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                   char c)
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                          char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
     switch (field) {
@@ -21722,8 +21826,8 @@ static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 }
 
 /* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                     const tcall_item_head_ *head)
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
         return !tcall_reasoning_is_free_(reader);
@@ -21734,7 +21838,7 @@ static bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
 {
     if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
@@ -21749,7 +21853,7 @@ static void tcall_reasoning_end_text_(tcall_reader *reader)
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
            reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
@@ -21760,7 +21864,8 @@ static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 }
 
 /* Keeps a piece of that text. */
-static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
+                                              tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -21771,7 +21876,7 @@ static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
@@ -22008,7 +22113,7 @@ static bool tcall_reader_is_alone_(const tcall_reader *reader)
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
-static void tcall_reader_echo_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
     size_t at = reader->start;
     reader->echo = 0;
@@ -22211,7 +22316,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 
 /* Adds a piece to arguments or text that grow at the end of the block. Returns
  * false where more than that is to be done. */
-static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 {
     tcall_block *block = reader->chat->block;
     tcall_item_head_ *head;
@@ -22227,7 +22332,8 @@ static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
+                                      tcall_str piece)
 {
     const int part = tcall_field_part_(field);
     if (reader->answer.error == TCALL_E_MEMORY) {
@@ -22335,7 +22441,7 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
 
 /* All elements of a choice, or of a document, are complete. Why another choice
  * than the first stopped does not matter. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
     if (reader->doc.other) {
@@ -22364,7 +22470,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->doc.in_whole = true;
@@ -25472,7 +25578,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_find_(agent, -1, call->id, &asked) !=
+            (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
@@ -25530,8 +25637,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
-            (agent->desc.no_parallel && number > 0))
+        agent->turn.calls++;
+        if ((int)agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round || (agent->desc.no_parallel && number > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
         call->is_agents = true;
         agent->batch_count++;
@@ -25670,7 +25778,7 @@ static int tcall_agent_await_(tcall_agent *agent)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
     if (!agent->batch_count)
@@ -26059,7 +26167,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     if (spent < agent->pause)
         return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->pause = 0;
-    if (turn->rounds >= agent->desc.max_rounds)
+    if ((int)turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -26070,8 +26178,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
             agent->setting = 0;
     }
     agent->last_round =
-        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
-                        turn->calls >= agent->desc.max_calls);
+        !turn->plan && ((int)turn->rounds + 1 >= agent->desc.max_rounds ||
+                        (int)turn->calls >= agent->desc.max_calls);
     do {
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
@@ -26331,7 +26439,7 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
         !agent->reconnected)
         agent->reconnected = true;
-    else if (++agent->tries >= desc->max_tries ||
+    else if ((int)++agent->tries >= desc->max_tries ||
              !tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms)
         return error;
     else

@@ -466,9 +466,10 @@ static void trace_checks(trace *t, tcall_writer *w, const tcall_call *call)
     } else {
         tcall_write_text(&said, call->repaired ? "valid, repaired" : "valid");
         for (i = 0; i < TCALL_FIX_COUNT; i++) {
-            tcall_write_text(&said, call->asked.fixes >> i & 1 ? ", fixed " : "");
             tcall_write_text(&said,
-                             call->asked.fixes >> i & 1 ? tcall_fix_name(i) : "");
+                             call->asked.fixes >> i & 1 ? ", fixed " : "");
+            tcall_write_text(
+                &said, call->asked.fixes >> i & 1 ? tcall_fix_name(i) : "");
         }
         if (call->asked.coercions) {
             tcall_write_text(&said, ", values converted: ");

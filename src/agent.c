@@ -510,7 +510,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_find_(agent, -1, call->id, &asked) !=
+            (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_deliver_(agent, call, text,
@@ -568,8 +569,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
-            (agent->desc.no_parallel && number > 0))
+        agent->turn.calls++;
+        if ((int)agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round || (agent->desc.no_parallel && number > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
         call->is_agents = true;
         agent->batch_count++;
@@ -708,7 +710,7 @@ static int tcall_agent_await_(tcall_agent *agent)
 }
 
 /* Runs one call for a while; after the last one the next round begins. */
-TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
     if (!agent->batch_count)

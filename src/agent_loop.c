@@ -365,7 +365,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     if (spent < agent->pause)
         return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->pause = 0;
-    if (turn->rounds >= agent->desc.max_rounds)
+    if ((int)turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -376,8 +376,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
             agent->setting = 0;
     }
     agent->last_round =
-        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
-                        turn->calls >= agent->desc.max_calls);
+        !turn->plan && ((int)turn->rounds + 1 >= agent->desc.max_rounds ||
+                        (int)turn->calls >= agent->desc.max_calls);
     do {
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
@@ -637,7 +637,7 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
     if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
         !agent->reconnected)
         agent->reconnected = true;
-    else if (++agent->tries >= desc->max_tries ||
+    else if ((int)++agent->tries >= desc->max_tries ||
              !tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms)
         return error;
     else

@@ -259,8 +259,8 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
 }
 
 /* Is a piece of this part, that begins with c, kept? */
-static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                   char c)
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                          char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
     switch (field) {
@@ -345,8 +345,8 @@ static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 }
 
 /* Is anything of it there, or was and is missed? */
-static bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                     const tcall_item_head_ *head)
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
     if (head->flags & TCALL_FLAG_DROPPED_)
         return !tcall_reasoning_is_free_(reader);
@@ -357,7 +357,7 @@ static bool tcall_reasoning_is_some_(const tcall_reader *reader,
 
 /* A text of the model is complete, where each is an item with a word of its
  * own: that goes back with it, and the next text is another one. */
-static void tcall_reasoning_end_text_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
 {
     if (reader->element.type != TCALL_MEANS_TEXT ||
         tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
@@ -372,7 +372,7 @@ static void tcall_reasoning_end_text_(tcall_reader *reader)
 
 /* May the current element turn out to be reasoning, whose JSON text is kept?
  * Its type usually comes first. */
-static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
            reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
@@ -383,7 +383,8 @@ static bool tcall_reasoning_may_come_(const tcall_reader *reader)
 }
 
 /* Keeps a piece of that text. */
-static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
+                                              tcall_str piece)
 {
     if (reader->raw_missing ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -394,7 +395,7 @@ static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
 }
 
 /* The element is complete: its text stays if it is reasoning. */
-static void tcall_reasoning_end_raw_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
     tcall_item_head_ *head =
         tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
@@ -631,7 +632,7 @@ static bool tcall_reader_is_alone_(const tcall_reader *reader)
 
 /* Whole arguments begin: they may be those of the last call with this number.
  */
-static void tcall_reader_echo_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
     size_t at = reader->start;
     reader->echo = 0;
@@ -834,7 +835,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 
 /* Adds a piece to arguments or text that grow at the end of the block. Returns
  * false where more than that is to be done. */
-static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 {
     tcall_block *block = reader->chat->block;
     tcall_item_head_ *head;
@@ -850,7 +851,8 @@ static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
+                                      tcall_str piece)
 {
     const int part = tcall_field_part_(field);
     if (reader->answer.error == TCALL_E_MEMORY) {
@@ -958,7 +960,7 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
 
 /* All elements of a choice, or of a document, are complete. Why another choice
  * than the first stopped does not matter. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
     if (reader->doc.other) {
@@ -987,7 +989,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->doc.in_whole = true;

@@ -25,7 +25,7 @@ static size_t tcall_size_(uint32_t number)
 
 static const struct {
     const char *uri;
-    tcall_draft draft;
+    int draft; /* a tcall_draft */
 } tcall_drafts_[] = {
     {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
     {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
@@ -947,7 +947,8 @@ TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
     sizes.open[0].on = TCALL_ON_DEFS_;
     tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
     eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    if (eaten < out->len)
+        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
     r = tcall_syntax_end_(&sizes.syntax);
     if (r < 0)
         return r;

@@ -713,11 +713,10 @@ enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook, *next = NULL;
+    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
+    int32_t next = INT32_MAX; /* a rank that no hook has */
     uint16_t found = TCALL_HOOKS_END_, i;
-    int32_t least = INT32_MIN;
-    if (place)
-        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
     for (i = 1; i < TCALL_HOOKS_END_; i++) {
         int32_t rank;
         hook = tcall_hook_at_(cx, i - 1u);
@@ -725,10 +724,9 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
             break;
         rank = tcall_hook_rank_(hook);
         if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) ||
-            (next && rank >= tcall_hook_rank_(next)))
+            (rank == least && i <= place) || rank >= next)
             continue;
-        next = hook;
+        next = rank;
         found = i;
     }
     return found;

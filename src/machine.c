@@ -273,8 +273,6 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     if (target->node) {
         tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
     } else if (target->object || target->shape) {
-        m->fit.note = tcall_machine_misfit_;
-        m->fit.words = &m->words;
         m->fit.late = m->is.coerce != NULL;
         m->fit.object = target->object;
         tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
@@ -305,12 +303,15 @@ static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
     tcall_str text = tcall_machine_hand_(m);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
         tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
+    tcall_fit_ends_(&m->syntax, &m->fit, types, &number, &units);
 }
 
 /* An object or array with a shape is complete, or is skipped. */
@@ -681,9 +682,10 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
         tcall_machine_closes_(m);
 }
 
-static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
-    tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
-    tcall_machine_ends_};
+static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
+    {tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
+     tcall_machine_ends_},
+    tcall_machine_misfit_};
 
 /* ---- coercion ---- */
 
@@ -926,7 +928,7 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
     memset(machine, 0, offsetof(tcall_machine, is));
-    machine->syntax.user = &tcall_machine_user_;
+    machine->syntax.user = &tcall_machine_user_.syntax;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;

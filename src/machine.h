@@ -123,9 +123,8 @@ struct tcall_machine {
     uint32_t token, key;    /* in the text: the value, the member at hand */
     uint32_t again; /* the end of text that is to be read where it stands */
     tcall_fit_ fit; /* place NULL: it has no shape */
-    tcall_words_ words;
-    uint8_t skip; /* 1 + the depth of a container that no shape is for */
-    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
+    uint8_t skip;   /* 1 + the depth of a container that no shape is for */
+    bool heard;     /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */

@@ -159,17 +159,17 @@ static uint8_t tcall_place_wide_(const tcall_place_ *place,
 
 /* A number is complete: it is checked and stored in the units of its shape.
  * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place, tcall_str text,
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
                                    tcall_units_ *units)
 {
     const tcall_shape *shape = (const tcall_shape *)place->what;
-    tcall_num_ number = tcall_num_read_(text);
     int32_t value;
-    tcall_num_whole_(&number, TCALL_FETCH_8_(&shape->digits), &units->value,
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, &number, units);
+        return tcall_place_wide_(place, number, units);
 #endif
     value = (int32_t)units->value;
     if (place->base)
@@ -300,7 +300,7 @@ static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
 static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
 {
     const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = fit->words;
+    tcall_words_ *words = &fit->now.words;
     around->index = TCALL_NO_MEMBER_;
     fit->place->what = NULL;
     fit->next = NULL;
@@ -309,7 +309,6 @@ static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
                                              : TCALL_MISFIT_UNKNOWN;
     around->index = words->index;
     fit->next = words->word + words->len + 1;
-    fit->after = (uint8_t)(words->index + 1);
     if (!tcall_store_member_(object, around->base, words->index))
         return TCALL_MISFIT_DUPLICATE;
     tcall_place_at_(around, fit->place);
@@ -409,7 +408,7 @@ static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
     else if (kind == TCALL_KIND_BOOLEAN && place->base)
         *place->base = first == 't';
     else if (kind == TCALL_KIND_CHOICE)
-        tcall_words_begin_(fit->words,
+        tcall_words_begin_(&fit->now.words,
                            TCALL_FETCH_POINTER_(const char *, &shape->more),
                            (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
 }
@@ -423,7 +422,7 @@ TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
     uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
     size_t i;
     if (kind == TCALL_KIND_CHOICE)
-        tcall_words_take_(fit->words, bytes, len);
+        tcall_words_take_(&fit->now.words, bytes, len);
     if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
         len < size && fit->length < size - len)
         memcpy(place->base + fit->length, bytes, len);
@@ -466,10 +465,10 @@ static uint8_t tcall_place_choice_(const tcall_place_ *place,
                : TCALL_MISFIT_ENUM;
 }
 
-/* A scalar of these types is complete, a number with its text. Returns what is
- * wrong with it; of a number that is out of bounds also its units. */
-static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
-                                 tcall_str number, tcall_units_ *units)
+/* A scalar of these types is complete. Returns what is wrong with it; of a
+ * number that is out of bounds also its units. */
+static uint8_t tcall_place_ends_(tcall_fit_ *fit, uint8_t types,
+                                 const tcall_num_ *number, tcall_units_ *units)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
@@ -479,7 +478,7 @@ static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
         (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
         return tcall_place_text_end_(place, fit);
     if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
-        return tcall_place_choice_(place, fit->words);
+        return tcall_place_choice_(place, &fit->now.words);
     if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
         types & TCALL_SHAPE_NUMBER)
         return tcall_place_number_(place, number, units);
@@ -493,15 +492,17 @@ TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
                                    const tcall_shape *shape, void *out)
 {
     fit->place = places;
+    fit->types = TCALL_SHAPE_ANY;
     tcall_place_set_(places, shape, (char *)out);
 }
 
 /* Notes what is wrong, if anything is. */
-static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
-                            uint8_t code, uint8_t levels)
+static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
+    const tcall_fit_user_ *user =
+        (const tcall_fit_user_ *)(const void *)s->user;
     if (code)
-        fit->note(s, code, levels);
+        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
 }
 
 /* Returns whether the value of a name has a shape. Mostly the name is the one
@@ -511,20 +512,23 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
 {
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
-    if (!fit->named) {
-        tcall_words_begin_(fit->words,
+    tcall_words_ *words = &fit->now.words;
+    uint16_t after = (uint16_t)(around->index + 1);
+    if (fit->types) {
+        tcall_words_begin_(words,
                            TCALL_FETCH_POINTER_(const char *, &object->names),
                            TCALL_FETCH_8_(&object->count));
-        if (fit->next && fit->after < fit->words->count) {
-            fit->words->word = fit->next;
-            fit->words->index = fit->after;
+        if (fit->next && after < words->count) {
+            words->word = fit->next;
+            words->index = (uint8_t)after;
         }
     }
-    fit->named = !last;
-    tcall_words_take_(fit->words, name, len);
+    fit->types = 0;
+    tcall_words_take_(words, name, len);
     if (!last)
         return false;
-    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_fit_note_(s, tcall_place_member_(around, fit), fit->levels);
     return fit->place->what != NULL;
 }
 
@@ -532,7 +536,7 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
 TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
     if (fit->levels && !s->object)
-        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+        tcall_fit_note_(s, tcall_place_item_(fit->place - 1, fit->place),
                         (uint8_t)(fit->levels - 1));
 }
 
@@ -569,11 +573,11 @@ TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
     open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
     if (wrong &&
         !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
-        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        tcall_fit_note_(s, TCALL_MISFIT_TYPE, fit->levels);
         return TCALL_SKIP_;
     }
     if (open && fit->levels == most) {
-        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        tcall_fit_note_(s, TCALL_MISFIT_LEVELS, fit->levels);
         return TCALL_SKIP_;
     }
     if (open)
@@ -596,9 +600,9 @@ TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
     if (object) {
         place->index = TCALL_NO_MEMBER_;
         while (tcall_place_lacks_(place))
-            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+            tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
     } else {
-        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+        tcall_fit_note_(s, tcall_place_list_(place), above);
     }
     fit->next = NULL;
     fit->levels = above;
@@ -606,12 +610,12 @@ TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
 }
 
 /* A scalar is complete. Returns what is wrong with it, which is noted. */
-TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
-                                      uint8_t types, tcall_str number,
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                      uint8_t types, const tcall_num_ *number,
                                       tcall_units_ *units)
 {
     uint8_t code = tcall_place_ends_(fit, types, number, units);
-    tcall_fit_note_(s, fit, code, fit->levels);
+    tcall_fit_note_(s, code, fit->levels);
     return code;
 }
 
@@ -651,12 +655,12 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name, word or number. */
+/* Keeps the beginning of a name or word. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
                                 size_t len)
 {
     size_t i = decoder->fit.length;
-    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+    for (; len && i < TOOLCALL_MISFIT_TEXT; len--)
         decoder->text[i++] = *bytes++;
 }
 
@@ -664,7 +668,7 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (!decoder->fit.named)
+    if (decoder->fit.types)
         decoder->fit.length = 0;
     tcall_decoder_keep_(decoder, name, len);
     decoder->fit.length += len;
@@ -676,6 +680,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_place_ *place = decoder->fit.place;
     const tcall_shape *shape;
+    tcall_ask_ ask;
     tcall_fit_next_(s, &decoder->fit);
     if (place->what && decoder->hole &&
         tcall_place_kind_(place) == TCALL_KIND_HOLE) {
@@ -683,13 +688,79 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
+    return ask;
+}
+
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+
+/* Takes a digit before the exponent. */
+static void tcall_decoder_digit_(tcall_decoder *decoder, char c)
+{
+    tcall_numeral_ *number = &decoder->fit.now.number;
+    if (c == '0' && !number->count) {
+        number->places = (int16_t)(number->places - number->point);
+        return;
+    }
+    number->places = (int16_t)(number->places + !number->point);
+    if (number->count < TOOLCALL_NUMBER_DIGITS)
+        decoder->text[number->count] = c;
+    number->count++;
+    if (c != '0')
+        number->last = number->count;
+}
+
+/* Takes a byte of a number. */
+static void tcall_decoder_number_(tcall_decoder *decoder, char c)
+{
+    tcall_numeral_ *number = &decoder->fit.now.number;
+    if (c == '-' && number->exponent)
+        number->under = true;
+    else if (c == '-')
+        number->minus = true;
+    else if (c == '.')
+        number->point = true;
+    else if ((c | 0x20) == 'e')
+        number->exponent = true;
+    else if (tcall_is_digit_(c) && !number->exponent)
+        tcall_decoder_digit_(decoder, c);
+    else if (tcall_is_digit_(c) && number->power < TCALL_NUMBER_POWER_)
+        number->power = (int16_t)(number->power * 10 + (c - '0'));
+}
+
+/* Returns the number that came. */
+static tcall_num_ tcall_decoder_num_(const tcall_decoder *decoder)
+{
+    const tcall_numeral_ *number = &decoder->fit.now.number;
+    tcall_num_ num = {NULL, NULL, 0, 0, number->minus, false};
+    num.top =
+        number->places - 1 + (number->under ? -number->power : number->power);
+    if (!number->last)
+        return num;
+    num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+    num.first = decoder->text;
+    num.last =
+        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+    num.sign = num.minus ? -1 : 1;
+    return num;
 }
 
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, bytes, len);
+    size_t i;
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_decoder_number_(decoder, bytes[i]);
+    else
+        tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -699,7 +770,7 @@ static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
     const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     return decoder->fit.types & TCALL_SHAPE_NUMBER &&
-           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           decoder->fit.length > TCALL_NUMBER_LENGTH_ &&
            (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
             (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
@@ -710,18 +781,16 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
     tcall_units_ units = {0, 0};
-    tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
     }
-    if (types & TCALL_SHAPE_NUMBER && text.len <= TOOLCALL_NUMBER_BYTES) {
-        number = tcall_num_read_(text);
-        if (!tcall_num_integral_(&number))
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, &decoder->fit, types, text, &units);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_decoder_num_(decoder);
+    if (number.sign && decoder->fit.now.number.last > number.top + 1)
+        types = TCALL_SHAPE_NUMBER;
+    code = tcall_fit_ends_(s, &decoder->fit, types, &number, &units);
     if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
         decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
         misfit = &decoder->misfits[decoder->misfit_count - 1];
@@ -742,9 +811,10 @@ static void tcall_decoder_ends_(tcall_syntax_ *s)
         tcall_decoder_scalar_(s, decoder);
 }
 
-static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
-    tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
-    tcall_decoder_ends_};
+static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+     tcall_decoder_ends_},
+    tcall_decoder_note_};
 
 /* Ends the reading, if nothing has ended it yet. */
 static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
@@ -791,9 +861,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
-    decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->words;
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }

@@ -30,20 +30,25 @@
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Bytes of a number that are kept while it comes; a longer one is refused as a
- * misfit (room). No double needs more than 768 digits, so with 1,024 none is
- * refused that is read right elsewhere. */
-#ifndef TOOLCALL_NUMBER_BYTES
+/* Significant digits of a number that are kept while it comes. Further ones
+ * only matter to a double (kind number) where all of these agree with the
+ * middle of two doubles: then it is refused as a misfit (room). No such middle
+ * has more than 768, so with 768 none is. At least 20; where no integer has 64
+ * bits, 10.
+ */
+#ifndef TOOLCALL_NUMBER_DIGITS
 #ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_BYTES 24
+#define TOOLCALL_NUMBER_DIGITS 10
 #elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_BYTES 1024
+#define TOOLCALL_NUMBER_DIGITS 768
 #else
-#define TOOLCALL_NUMBER_BYTES 40
+#define TOOLCALL_NUMBER_DIGITS 20
 #endif
 #endif
-#if TOOLCALL_NUMBER_BYTES < 20
-#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -53,8 +58,8 @@
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
-#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#if TOOLCALL_MISFIT_TEXT > 255
+#error "TOOLCALL_MISFIT_TEXT must be at most 255"
 #endif
 
 /* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
@@ -94,13 +99,23 @@ typedef struct tcall_misfit {
     uint8_t code;  /* tcall_misfit_code */
     uint8_t steps; /* of trail */
     bool exact;    /* got is the value; else it was larger or had more digits */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len; /* of text; 0: nothing was kept */
+#endif
     uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
 #if TOOLCALL_MISFIT_TEXT
-    uint8_t text_len;                /* of text; 0: nothing was kept */
     char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
 #endif
 } tcall_misfit;
+
+/* What a user of the recogniser adds to its table who fills a struct: it notes
+ * what is wrong with the value that so many levels lead to. */
+typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+typedef struct tcall_fit_user_ {
+    tcall_syntax_user_ syntax;
+    tcall_note_ note;
+} tcall_fit_user_;
 
 /* A value at work on its shape: the one that comes next or is read, or an
  * object or list around it. */
@@ -122,26 +137,43 @@ typedef struct tcall_words_ {
     uint8_t index, count, left; /* of the word; of all; of those to be tried */
 } tcall_words_;
 
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int16_t
+        places;    /* digits before the point; less 0s that follow it at once */
+    int16_t power; /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
 /* Values on their way into a struct, whoever reads them. */
 typedef struct tcall_fit_ {
-    /* Notes what is wrong with the value that so many levels lead to. */
-    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
-    tcall_words_ *words; /* of a name, or a word that is read */
+    union {
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+    } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t after;    /* its index */
     uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character */
+    uint8_t types;    /* of the value, by its first character; 0: its name is
+                       * read */
     bool late;     /* strings and null of a wrong type are noted at their end */
-    bool named;    /* a name is read */
     bool nul;      /* the string has U+0000 */
     size_t length; /* bytes of the string or number */
     size_t followed; /* those that are not the first of a character */
 } tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
+
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
+#else
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#endif
 
 /* A decoder at work. What is said to be private is its own. */
 struct tcall_decoder {
@@ -153,9 +185,8 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    tcall_words_ words;
-    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
-                                       * number */
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */

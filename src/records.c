@@ -1,5 +1,5 @@
 #pragma once
-#include "invoke.h"
+#include "records.h"
 #include "call.c"
 #include "text.c"
 

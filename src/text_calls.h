@@ -32,6 +32,8 @@ struct tcall_reader;
     kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
                "\0" end "\0"
 
+/* A family of models, for tcall_agent_desc.text_calls: its forms, and what
+ * reads the calls of an answer in them. Both must outlive the agent. */
 typedef struct tcall_text_calls {
     const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,

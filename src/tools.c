@@ -1,5 +1,5 @@
 #pragma once
-#include "schemas.h"
+#include "tools.h"
 #include "block.c"
 #include "text.c"
 #include "compile.c"
@@ -292,6 +292,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_tables_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
     /* After an error nothing can be found, and so nothing can be called. */

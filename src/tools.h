@@ -4,6 +4,7 @@
 #include "shape.h"
 #include "text.h"
 #include "compile.h"
+#include "machine.h"
 #include "chat.h"
 
 /* ==========================================================================
@@ -218,9 +219,6 @@ typedef struct tcall_tool {
                       "\"additionalProperties\":false}")
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
-
-/* Returns a text, which stays the caller's, with its reader; of NULL none. */
-TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
@@ -449,3 +447,28 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif
+
+struct tcall_author_;
+struct tcall_said_fault_;
+
+/* Private: a schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
+
+/* Private: what is asked of a text. */
+struct tcall_schema_reader_ {
+    /* At the start: compiles into the free part of the block, and reports what
+     * is wrong with the text. */
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+                 tcall_schema_text source);
+    /* Compiles as its author wants it; NULL: to the end of the memory. */
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
+                   size_t size, const struct tcall_author_ *author);
+    const tcall_rows *rows;
+    void (*say)(struct tcall_said_fault_ *fault);
+    /* Writes a value that the schema may allow. */
+    void (*example)(tcall_writer *out, const char *text, int depth);
+};

@@ -479,8 +479,7 @@ static int hook(tcall_ctx *cx, void *user)
     (void)user;
     inside(cx->call, false);
     FINDING(cx->stage == cx->hook->stage);
-    FINDING((cx->stage > TCALL_ON_ERROR) ==
-            (cx->stage >= TCALL_WILL_AUDIT));
+    FINDING((cx->stage > TCALL_ON_ERROR) == (cx->stage >= TCALL_WILL_AUDIT));
     switch (chance(30)) {
     case 0: return tcall_respond(cx, tcall_str_of("instead"));
     case 1: return tcall_abort(cx, "no", NULL, 0);

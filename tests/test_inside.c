@@ -619,8 +619,10 @@ static void test_under(void)
             }
             CHECK(result == TCALL_OK && runs == 2);
             if (own[0].asked.args.at)
-                CHECK(tcall_json_int(tcall_json_get(own[0].asked.args, "n"), 0) == 7);
-            CHECK(tcall_json_int(tcall_json_get(own[1].asked.args, "n"), 0) == 8);
+                CHECK(tcall_json_int(tcall_json_get(own[0].asked.args, "n"),
+                                     0) == 7);
+            CHECK(tcall_json_int(tcall_json_get(own[1].asked.args, "n"), 0) ==
+                  8);
             CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
             CHECK(tc.block.high > 0 && own[1].asked.args.at);
             CHECK(tcall_release(&tc, &own[1]) == TCALL_OK &&

@@ -1,4 +1,4 @@
-/* Needs: AGENT, RETRY. */
+/* Needs: AGENT. */
 /* What a user adds to requests: members of the body, headers, and limits; and
  * what is refused before anything is sent. */
 #ifdef TEST_LINKED

@@ -202,7 +202,8 @@ static void test_schemas(void)
     CHECK(lint(&t, 1) == 2 && says("\nstrict anthropic /parameters: "));
 }
 
-/* Lint and tcall_init with its report judge alike, whatever a definition was made into. */
+/* Lint and tcall_init with its report judge alike, whatever a definition was
+ * made into. */
 static void test_as_init(void)
 {
     static const char *const schemas[] = {

@@ -175,7 +175,8 @@ static void heard(void *user, const tcall_event *event)
 
 static int mended(void *user, const tcall_call *call, tcall_writer *out)
 {
-    CHECK(call->asked.faults == 1 && call->asked.fault[0].keyword == TCALL_ON_REQUIRED_);
+    CHECK(call->asked.faults == 1 &&
+          call->asked.fault[0].keyword == TCALL_ON_REQUIRED_);
     return tcall_write_text(out, (const char *)user);
 }
 
@@ -200,8 +201,10 @@ static void test_coerced(void)
     call.arguments = tcall_str_of("{\"unit\":\"kelvin\",\"city\":\"X\","
                                   "\"days\":\"5\",\"limits\":\"[1.5]\"}");
     CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked.coercions == 2);
-    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "days")) == TCALL_NUMBER);
-    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "limits")) == TCALL_ARRAY);
+    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "days")) ==
+          TCALL_NUMBER);
+    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "limits")) ==
+          TCALL_ARRAY);
     CHECK(call.asked.coerced.len > 0);
     tcall_release(&tc, &call);
 }
