@@ -2474,6 +2474,7 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
+    bool distinct; /* in tcall_init: no two rows have one name */
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
@@ -7151,28 +7152,42 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
 
+/* Memory for hashes of keys; none is right. */
+typedef struct tcall_seen_keys_ {
+    uint32_t *slots;
+    size_t count;
+} tcall_seen_keys_;
+
 /* Returns the first key of the object that stands in it before. The hashes of
- * some are compared with those of all that follow, pass by pass. */
-static const char *tcall_json_twice_(const char *object)
+ * some are compared with those of all that follow, pass by pass: the first
+ * with a small table, those after it with what there is. */
+static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
 {
     const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[TCALL_SEEN_SLOTS_];
+    tcall_seen_keys_ seen = {few, TCALL_SEEN_SLOTS_};
     for (; from; from = rest) {
-        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
-        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        size_t room = seen.count / 4 * 3;
+        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
         for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
-            while (seen[slot] && seen[slot] != hash)
-                slot = (slot + 1) % TCALL_SEEN_SLOTS_;
-            if (seen[slot]) {
+            size_t slot = hash / 2 % seen.count;
+            while (seen.slots[slot] && seen.slots[slot] != hash)
+                slot = (slot + 1) % seen.count;
+            if (seen.slots[slot]) {
                 if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
-                seen[slot] = hash;
+                seen.slots[slot] = hash;
                 room--;
             } else if (!rest) {
                 rest = key;
             }
+        }
+        if (rest && more.count > seen.count) {
+            size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
+            seen.slots = more.slots; /* a key has two bytes at least */
+            seen.count = more.count < most ? more.count : most;
         }
     }
     return NULL;
@@ -7180,7 +7195,7 @@ static const char *tcall_json_twice_(const char *object)
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
 TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
-                                  const char **where)
+                                  tcall_seen_keys_ more, const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {
@@ -7192,7 +7207,7 @@ TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
             if (!tcall_num_in_range_(&num))
                 return TCALL_E_RANGE;
         }
-        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        twice = *at == '{' ? tcall_json_twice_(at, more) : NULL;
         if (twice) {
             *where = twice + 1;
             return TCALL_E_DUPLICATE;
@@ -7225,11 +7240,12 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
     tcall_syntax_ syntax;
     char *end = text + len;
     const char *where = tcall_json_recognise_(&syntax, text, end);
+    const tcall_seen_keys_ none = {NULL, 0};
     int r = syntax.error;
     *out = tcall_json_of_(NULL, NULL);
     if (r == TCALL_OK) {
         *end = 0;
-        r = tcall_json_odd_(text, end, &where);
+        r = tcall_json_odd_(text, end, none, &where);
     }
     if (at)
         *at = (size_t)(where - text);
@@ -13429,9 +13445,11 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 /* Servers refuse a conversation for ever once it holds arguments that are no
  * JSON object, or numbers that they cannot hold; of a key twice each reader
  * makes something else. This is looked at once, when a call enters the
- * conversation. */
-TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
+ * conversation. block: its free part may be used, or NULL. */
+TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
+                                         const tcall_block *block)
 {
+    tcall_seen_keys_ more = {NULL, 0};
     const char *at = text.ptr, *end;
     tcall_syntax_ syntax;
     if (!text.len) /* C does not define NULL + 0 */
@@ -13442,7 +13460,12 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
     if (at == end || *at != '{')
         return false;
     tcall_json_recognise_(&syntax, at, end);
-    return !syntax.error && tcall_json_odd_(at, end, &at) == TCALL_OK;
+    if (block && tcall_block_free_(block) >= 8) {
+        size_t start = tcall_round_up_(block->low);
+        more.slots = (uint32_t *)(void *)(block->base + start);
+        more.count = (block->size - block->high - start) / sizeof *more.slots;
+    }
+    return !syntax.error && tcall_json_odd_(at, end, more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13715,7 +13738,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
         return TCALL_E_USAGE;
     copy.is_object = false;
     if (item->kind == TCALL_ITEM_CALL) {
-        copy.is_object = tcall_is_object_text_(item->text);
+        copy.is_object = tcall_is_object_text_(item->text, NULL);
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
         copy.synthetic_id =
             made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
@@ -13870,6 +13893,13 @@ static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
     return count == 0 || (hooks && tc->desc.stages);
 }
 
+/* Whether another tool has the name of a row. */
+static bool tcall_is_second_(const tcall *tc, const tcall_tool *tool)
+{
+    return !tc->distinct && tool->name &&
+           tcall_namesake_(tc, tcall_str_of(tool->name), tool);
+}
+
 static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
 {
     return tool->name && *tool->name && tool->run &&
@@ -13878,7 +13908,7 @@ static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
            !tcall_is_unread_(tool->output) &&
            !tcall_is_unread_(tool->provider_schema) &&
            tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
-           !tcall_namesake_(tc, tcall_str_of(tool->name), tool);
+           !tcall_is_second_(tc, tool);
 }
 
 static bool tcall_desc_works_(const tcall *tc)
@@ -14003,6 +14033,26 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
+/* Whether no two rows have one name, as a table in the free part of the block
+ * shows, where there is room for it: then each name need not be looked for. */
+static bool tcall_names_differ_(const tcall *tc)
+{
+    uint16_t *slots = (uint16_t *)(void *)tcall_block_gap_(&tc->block);
+    const tcall_tool *tools = tc->desc.tools;
+    size_t i, at, count = 2 * tc->desc.tool_count + 1;
+    if (!slots || tcall_block_free_(&tc->block) / sizeof *slots < count)
+        return false;
+    memset(slots, 0, count * sizeof *slots);
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        tcall_str name = tcall_str_of(tools[i].name);
+        for (at = tcall_hash_(name) % count; slots[at]; at = (at + 1) % count)
+            if (tcall_str_eq(tcall_str_of(tools[slots[at] - 1].name), name))
+                return false;
+        slots[at] = (uint16_t)(i + 1);
+    }
+    return true;
+}
+
 int tcall_init(tcall *tc, const tcall_desc *desc)
 {
     size_t i;
@@ -14016,12 +14066,14 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     r = tcall_check_(tc, NULL);
     if (r == TCALL_OK)
         r = tcall_tables_(tc);
+    tc->distinct = r == TCALL_OK && tcall_names_differ_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
+    tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
     if (r < 0)
@@ -14338,9 +14390,7 @@ static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
                   TCALL_PROBLEM_TOOL_NAME_);
     tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
                   TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review,
-                  tcall_namesake_(tc, tcall_str_of(tool->name), tool) != NULL,
-                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, tcall_is_second_(tc, tool), TCALL_PROBLEM_TWICE_);
     tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
     tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >
@@ -21920,7 +21970,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     const bool again =
         named && text.len && *text.ptr == '{' &&
         !(piece->flags & TCALL_FLAG_WHOLE_) &&
-        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_), NULL);
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
     if (tcall_head_len_(piece, TCALL_PART_ID_) &&
@@ -24084,7 +24134,8 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
+    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_),
+                              reader->chat->block))
         head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -25109,13 +25160,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
+    const tcall_seen_keys_ none = {NULL, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_odd_(object, end, &where)) {
+    switch (tcall_json_odd_(object, end, none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";

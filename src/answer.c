@@ -438,7 +438,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     const bool again =
         named && text.len && *text.ptr == '{' &&
         !(piece->flags & TCALL_FLAG_WHOLE_) &&
-        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_), NULL);
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
     if (tcall_head_len_(piece, TCALL_PART_ID_) &&

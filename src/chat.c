@@ -145,9 +145,11 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 /* Servers refuse a conversation for ever once it holds arguments that are no
  * JSON object, or numbers that they cannot hold; of a key twice each reader
  * makes something else. This is looked at once, when a call enters the
- * conversation. */
-TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
+ * conversation. block: its free part may be used, or NULL. */
+TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
+                                         const tcall_block *block)
 {
+    tcall_seen_keys_ more = {NULL, 0};
     const char *at = text.ptr, *end;
     tcall_syntax_ syntax;
     if (!text.len) /* C does not define NULL + 0 */
@@ -158,7 +160,12 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
     if (at == end || *at != '{')
         return false;
     tcall_json_recognise_(&syntax, at, end);
-    return !syntax.error && tcall_json_odd_(at, end, &at) == TCALL_OK;
+    if (block && tcall_block_free_(block) >= 8) {
+        size_t start = tcall_round_up_(block->low);
+        more.slots = (uint32_t *)(void *)(block->base + start);
+        more.count = (block->size - block->high - start) / sizeof *more.slots;
+    }
+    return !syntax.error && tcall_json_odd_(at, end, more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -431,7 +438,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
         return TCALL_E_USAGE;
     copy.is_object = false;
     if (item->kind == TCALL_ITEM_CALL) {
-        copy.is_object = tcall_is_object_text_(item->text);
+        copy.is_object = tcall_is_object_text_(item->text, NULL);
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
         copy.synthetic_id =
             made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);

@@ -516,28 +516,42 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
 
+/* Memory for hashes of keys; none is right. */
+typedef struct tcall_seen_keys_ {
+    uint32_t *slots;
+    size_t count;
+} tcall_seen_keys_;
+
 /* Returns the first key of the object that stands in it before. The hashes of
- * some are compared with those of all that follow, pass by pass. */
-static const char *tcall_json_twice_(const char *object)
+ * some are compared with those of all that follow, pass by pass: the first
+ * with a small table, those after it with what there is. */
+static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
 {
     const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[TCALL_SEEN_SLOTS_];
+    tcall_seen_keys_ seen = {few, TCALL_SEEN_SLOTS_};
     for (; from; from = rest) {
-        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
-        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        size_t room = seen.count / 4 * 3;
+        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
         for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
-            while (seen[slot] && seen[slot] != hash)
-                slot = (slot + 1) % TCALL_SEEN_SLOTS_;
-            if (seen[slot]) {
+            size_t slot = hash / 2 % seen.count;
+            while (seen.slots[slot] && seen.slots[slot] != hash)
+                slot = (slot + 1) % seen.count;
+            if (seen.slots[slot]) {
                 if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
-                seen[slot] = hash;
+                seen.slots[slot] = hash;
                 room--;
             } else if (!rest) {
                 rest = key;
             }
+        }
+        if (rest && more.count > seen.count) {
+            size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
+            seen.slots = more.slots; /* a key has two bytes at least */
+            seen.count = more.count < most ? more.count : most;
         }
     }
     return NULL;
@@ -545,7 +559,7 @@ static const char *tcall_json_twice_(const char *object)
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
 TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
-                                  const char **where)
+                                  tcall_seen_keys_ more, const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {
@@ -557,7 +571,7 @@ TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
             if (!tcall_num_in_range_(&num))
                 return TCALL_E_RANGE;
         }
-        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        twice = *at == '{' ? tcall_json_twice_(at, more) : NULL;
         if (twice) {
             *where = twice + 1;
             return TCALL_E_DUPLICATE;
@@ -590,11 +604,12 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
     tcall_syntax_ syntax;
     char *end = text + len;
     const char *where = tcall_json_recognise_(&syntax, text, end);
+    const tcall_seen_keys_ none = {NULL, 0};
     int r = syntax.error;
     *out = tcall_json_of_(NULL, NULL);
     if (r == TCALL_OK) {
         *end = 0;
-        r = tcall_json_odd_(text, end, &where);
+        r = tcall_json_odd_(text, end, none, &where);
     }
     if (at)
         *at = (size_t)(where - text);

@@ -145,6 +145,13 @@ static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
     return count == 0 || (hooks && tc->desc.stages);
 }
 
+/* Whether another tool has the name of a row. */
+static bool tcall_is_second_(const tcall *tc, const tcall_tool *tool)
+{
+    return !tc->distinct && tool->name &&
+           tcall_namesake_(tc, tcall_str_of(tool->name), tool);
+}
+
 static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
 {
     return tool->name && *tool->name && tool->run &&
@@ -153,7 +160,7 @@ static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
            !tcall_is_unread_(tool->output) &&
            !tcall_is_unread_(tool->provider_schema) &&
            tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
-           !tcall_namesake_(tc, tcall_str_of(tool->name), tool);
+           !tcall_is_second_(tc, tool);
 }
 
 static bool tcall_desc_works_(const tcall *tc)
@@ -278,6 +285,26 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
+/* Whether no two rows have one name, as a table in the free part of the block
+ * shows, where there is room for it: then each name need not be looked for. */
+static bool tcall_names_differ_(const tcall *tc)
+{
+    uint16_t *slots = (uint16_t *)(void *)tcall_block_gap_(&tc->block);
+    const tcall_tool *tools = tc->desc.tools;
+    size_t i, at, count = 2 * tc->desc.tool_count + 1;
+    if (!slots || tcall_block_free_(&tc->block) / sizeof *slots < count)
+        return false;
+    memset(slots, 0, count * sizeof *slots);
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        tcall_str name = tcall_str_of(tools[i].name);
+        for (at = tcall_hash_(name) % count; slots[at]; at = (at + 1) % count)
+            if (tcall_str_eq(tcall_str_of(tools[slots[at] - 1].name), name))
+                return false;
+        slots[at] = (uint16_t)(i + 1);
+    }
+    return true;
+}
+
 int tcall_init(tcall *tc, const tcall_desc *desc)
 {
     size_t i;
@@ -291,12 +318,14 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     r = tcall_check_(tc, NULL);
     if (r == TCALL_OK)
         r = tcall_tables_(tc);
+    tc->distinct = r == TCALL_OK && tcall_names_differ_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
+    tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
     if (r < 0)
@@ -613,9 +642,7 @@ static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
                   TCALL_PROBLEM_TOOL_NAME_);
     tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
                   TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review,
-                  tcall_namesake_(tc, tcall_str_of(tool->name), tool) != NULL,
-                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, tcall_is_second_(tc, tool), TCALL_PROBLEM_TWICE_);
     tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
     tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >

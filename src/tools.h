@@ -374,6 +374,7 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
+    bool distinct; /* in tcall_init: no two rows have one name */
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
