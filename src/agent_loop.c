@@ -811,21 +811,28 @@ void tcall_agent_cancel(tcall_agent *agent)
 
 /* ---- steps ---- */
 
-/* What is done in each state. Calls that are under way look at limits
+/* What is done in a state. */
+typedef struct tcall_agent_task_ {
+    int (*work)(tcall_agent *agent);
+} tcall_agent_task_;
+
+static const tcall_agent_task_ tcall_agent_tasks_[] = {
+    {NULL},
+    {NULL},
+    {tcall_agent_open_},
+    {tcall_agent_connect_},
+    {tcall_agent_send_},
+    {tcall_agent_read_},
+    {tcall_agent_run_calls_}};
+
+/* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
-    static int (*const work[])(tcall_agent *) = {NULL,
-                                                 NULL,
-                                                 tcall_agent_open_,
-                                                 tcall_agent_connect_,
-                                                 tcall_agent_send_,
-                                                 tcall_agent_read_,
-                                                 tcall_agent_run_calls_};
     int over = tcall_agent_over_(agent);
     if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
         return over;
-    return work[agent->state](agent);
+    return tcall_agent_tasks_[agent->state].work(agent);
 }
 
 /* Completes what the agent waits for: where nothing was said there is more work

@@ -105,6 +105,7 @@ class Pointers:
         self.functions = {}
         self.flows = collections.defaultdict(set)  # place: functions and places
         self.tables = collections.defaultdict(set)  # table: functions in it
+        self.record = {}  # table: the struct that it is
         self.type = {}  # of a member or a function
         self.late = []  # arguments of calls through places
         self.parameters = collections.defaultdict(dict)  # function: {index: name}
@@ -211,6 +212,8 @@ class Pointers:
         types = (re.sub(r"^(const )?(struct |union )?", "", t)
                  for t in re.findall(r"'([^']*)'", node.text))
         record = next((t for t in types if t in self.fields), None)
+        if table and record:
+            self.record.setdefault(table, record)
         for index, child in enumerate(c for c in node.below if c.kind != "array_filler"):
             if child.kind == "InitListExpr":
                 self.list(child, table)

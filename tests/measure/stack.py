@@ -33,6 +33,8 @@ RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_answer_end_": 1,
              # what a string means is read in its place, once
              "tcall_machine_again_": 1,
+             # an escape in a string within a string is escaped itself
+             "tcall_write_escaped_": 2,
              # what is around a tool adds what is below it
              "tcall_*_around_": 0}
 
@@ -105,7 +107,14 @@ class Stack:
         held, callers = self.held(lent)
         f = self.pointers.functions.get(name)
         who = [name, f.chapter] if f and self.lent[lent] and f.chapter not in callers else [name]
-        return next((w for w in who if f and held & self.mentioned(w)), None)
+        return next((w for w in who if f and (held & self.mentioned(w) or self.nobody(w, lent))),
+                    None)
+
+    def nobody(self, name, lent):
+        """Does a function name a table of a struct in which there is no function?"""
+        f = self.pointers.functions.get(name)
+        return f and any(self.pointers.record.get(t) == lent and not self.pointers.tables[t]
+                         for t in f.tables)
 
     def lend(self, name, context):
         """The context in which a function calls that is called in another."""
