@@ -90,7 +90,7 @@ class Stack:
             f for f in functions.values() if f.chapter == who]
         if who in functions:
             found += [functions[n] for n in functions[who].given
-                      if n in functions and re.search("_begin_?$", n)]
+                      if n in functions and re.search("_(begin_?|init)$", n)]
         return set().union(*(f.mentions for f in found), *(
             self.pointers.tables[t] for f in found for t in f.tables))
 
