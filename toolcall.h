@@ -6427,13 +6427,19 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word. */
+/* Keeps the beginning of a name or word, where misfits have room for it. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
                                 size_t len)
 {
+#if TOOLCALL_MISFIT_TEXT
     size_t i = decoder->fit.length;
     for (; len && i < TOOLCALL_MISFIT_TEXT; len--)
         decoder->text[i++] = *bytes++;
+#else
+    (void)decoder;
+    (void)bytes;
+    (void)len;
+#endif
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
@@ -18321,15 +18327,6 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 
 /* ---- output ---- */
 
-tcall_str tcall_output(const tcall_ctx *cx)
-{
-    size_t start = cx->out ? cx->out_start->fill : 0;
-    const char *output = cx->out ? cx->out->buf : NULL;
-    if (start) /* without a buffer it stays NULL */
-        output += start;
-    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
-}
-
 /* Takes back all that was written since the call began. */
 TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
@@ -19161,6 +19158,15 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     if (r == TCALL_OK)
         r = tcall_attempt_anew_(call, tcall_worker_(cx), text);
     return call->error = r;
+}
+
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
 }
 
 /* The old output stays among the attempts, as a hook may have to show what it

@@ -289,6 +289,15 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     return call->error = r;
 }
 
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+}
+
 /* The old output stays among the attempts, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)

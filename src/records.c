@@ -464,15 +464,6 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 
 /* ---- output ---- */
 
-tcall_str tcall_output(const tcall_ctx *cx)
-{
-    size_t start = cx->out ? cx->out_start->fill : 0;
-    const char *output = cx->out ? cx->out->buf : NULL;
-    if (start) /* without a buffer it stays NULL */
-        output += start;
-    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
-}
-
 /* Takes back all that was written since the call began. */
 TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {

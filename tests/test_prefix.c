@@ -254,7 +254,7 @@ static void answer(const wire_format *format, unsigned calls)
     CHECK(tcall_reader_end(&reader) == TCALL_OK);
     CHECK((unsigned)reader.answer.calls == calls);
     add_results(from);
-#ifndef TEST_LINKED
+#if !defined TEST_LINKED && !defined TOOLCALL_NO_AGENT
     tcall_chat_mend_(&chat, from, false);
 #endif
 }

@@ -160,7 +160,10 @@ static void test_ran(void)
         CHECK(in(log_text, "\"ran\":true") && in(heard, "\"ran\":true"));
         CHECK(in(result, "\"ran\":true") == !tool);
         CHECK(in(result, "do not repeat") == !tool);
-        CHECK(in(result, "42 is a number") && !in(result, "send"));
+#ifndef TOOLCALL_NO_SENTENCES
+        CHECK(in(result, "42 is a number"));
+#endif
+        CHECK(!in(result, "send"));
         says = "done";
         CHECK(ask(&call, name, "{\"n\":1}") == TCALL_E_OUTPUT);
         CHECK(in(result, "no JSON") && in(result, "\"ran\":true") == !tool);

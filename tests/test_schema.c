@@ -159,8 +159,12 @@ static bool faults(const char *schema, const char *value, const char *text)
     run_schema(&r, schema, TCALL_DRAFT_2020);
     run_value(&r, value);
     run_check(&r, false);
-    same = r.result == TCALL_E_INVALID &&
-           strcmp(run_text(&r, write_faults), text) == 0;
+    same = r.result == TCALL_E_INVALID;
+#ifdef TOOLCALL_NO_SENTENCES
+    (void)text;
+#else
+    same = same && strcmp(run_text(&r, write_faults), text) == 0;
+#endif
     if (!same)
         printf("%s\n%s: %d %s\n", schema, value, r.result,
                run_text(&r, write_faults));

@@ -1,3 +1,4 @@
+/* Needs: SENTENCES. */
 /* What a model reads when its arguments are wrong, for each keyword. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
