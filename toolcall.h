@@ -6431,8 +6431,9 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
                                 size_t len)
 {
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
     size_t i = decoder->fit.length;
-    for (; len && i < TOOLCALL_MISFIT_TEXT; len--)
+    for (; len && i < room; len--)
         decoder->text[i++] = *bytes++;
 }
 
