@@ -655,19 +655,14 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, where misfits have room for it. */
+/* Keeps the beginning of a name or word. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
                                 size_t len)
 {
-#if TOOLCALL_MISFIT_TEXT
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
     size_t i = decoder->fit.length;
-    for (; len && i < TOOLCALL_MISFIT_TEXT; len--)
+    for (; len && i < room; len--)
         decoder->text[i++] = *bytes++;
-#else
-    (void)decoder;
-    (void)bytes;
-    (void)len;
-#endif
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,

@@ -3,7 +3,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/records.c"
+#include "../src/invoke.c"
 #endif
 #include "check.h"
 
