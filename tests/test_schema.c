@@ -152,6 +152,23 @@ static bool refused(const char *schema, const char *line)
     return same;
 }
 
+/* Where the build has no sentences, places and keywords are still the same. */
+static bool same_faults(const char *said, const char *text)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char mark[] = "\"message\":\"";
+    const char *a, *b;
+    while ((a = strstr(said, mark)) != NULL &&
+           (b = strstr(text, mark)) != NULL) {
+        if (a - said != b - text || memcmp(said, text, (size_t)(a - said)) != 0)
+            return false;
+        said = strstr(a, "\"}");
+        text = strstr(b, "\"}");
+    }
+#endif
+    return strcmp(said, text) == 0;
+}
+
 static bool faults(const char *schema, const char *value, const char *text)
 {
     run r;
@@ -159,12 +176,8 @@ static bool faults(const char *schema, const char *value, const char *text)
     run_schema(&r, schema, TCALL_DRAFT_2020);
     run_value(&r, value);
     run_check(&r, false);
-    same = r.result == TCALL_E_INVALID;
-#ifdef TOOLCALL_NO_SENTENCES
-    (void)text;
-#else
-    same = same && strcmp(run_text(&r, write_faults), text) == 0;
-#endif
+    same = r.result == TCALL_E_INVALID &&
+           same_faults(run_text(&r, write_faults), text);
     if (!same)
         printf("%s\n%s: %d %s\n", schema, value, r.result,
                run_text(&r, write_faults));
