@@ -11404,10 +11404,10 @@ typedef struct tcall_sizes_ {
     const char *draft;   /* the root's $schema, or NULL */
     uint8_t on;          /* the keyword at hand */
     bool piece;          /* the name at hand comes in pieces */
-    struct {
-        uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
+    struct {        /* around the value at each depth, and in the deepest one */
+        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
         uint16_t count; /* of the schemas; of a schema its mark */
-    } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
+    } open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sizes_;
 
 /* The pattern that came last is complete, and can be compiled. */
@@ -13840,8 +13840,8 @@ static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
                                          const tcall_tool *has_it)
 {
     const tcall_tool *tool = tc->desc.tools;
-    const tcall_tool *end = tool + tc->desc.tool_count;
-    for (; name.len && tool < end; tool++)
+    size_t left = name.len ? tc->desc.tool_count : 0;
+    for (; left; left--, tool++)
         if (tool != has_it && tcall_str_eq(tcall_str_of(tool->name), name))
             return tool;
     return NULL;

@@ -151,10 +151,10 @@ typedef struct tcall_sizes_ {
     const char *draft;   /* the root's $schema, or NULL */
     uint8_t on;          /* the keyword at hand */
     bool piece;          /* the name at hand comes in pieces */
-    struct {
-        uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
+    struct {        /* around the value at each depth, and in the deepest one */
+        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
         uint16_t count; /* of the schemas; of a schema its mark */
-    } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
+    } open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sizes_;
 
 /* The pattern that came last is complete, and can be compiled. */

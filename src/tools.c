@@ -91,8 +91,8 @@ static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
                                          const tcall_tool *has_it)
 {
     const tcall_tool *tool = tc->desc.tools;
-    const tcall_tool *end = tool + tc->desc.tool_count;
-    for (; name.len && tool < end; tool++)
+    size_t left = name.len ? tc->desc.tool_count : 0;
+    for (; left; left--, tool++)
         if (tool != has_it && tcall_str_eq(tcall_str_of(tool->name), name))
             return tool;
     return NULL;
