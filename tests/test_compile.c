@@ -161,6 +161,8 @@ static const struct {
     tcall_draft draft;
     const char *schema, *line;
 } refusals[] = {
+    {TCALL_DRAFT_2020, "{\"type\":\"string\"} x",
+     "text follows the JSON value: send only the value"},
     {TCALL_DRAFT_2020, "{\"properties\":{\"x\":{\"type\":\"dict\"}}}",
      "/properties/x/type: unknown type \"dict\"; use object, array, string, "
      "number, integer, boolean or null"},

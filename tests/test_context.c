@@ -746,6 +746,14 @@ static void test_glance(void)
                "\"1234567890123456789012345\",\"f\":1,\"g\":2}") ==
           TCALL_E_FAILED);
     CHECK(says("e=\\\"1234567890123456789012345\\\", ...): it is stuck"));
+    world.failures = 1; /* what is shown has 160 bytes, and no room for f */
+    CHECK(once("{\"a\":1234567890123456789012345678,"
+               "\"b\":1234567890123456789012345678,"
+               "\"c\":1234567890123456789012345678,"
+               "\"d\":12345678901234567890123456789,"
+               "\"e\":12345678901234567890123456789,\"f\":1}") ==
+          TCALL_E_FAILED);
+    CHECK(says("e=12345678901234567890123456789, ...): it is stuck"));
 }
 
 /* A hook may shorten what had no room: then nothing was cut. */
