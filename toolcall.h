@@ -2069,7 +2069,7 @@ typedef struct tcall_item {
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
                        * signature for this one */
-    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -13445,8 +13445,9 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
  * JSON object, or numbers that they cannot hold; of a key twice each reader
- * makes something else. This is looked at once, when a call enters the
- * conversation. block: its free part may be used, or NULL. */
+ * makes something else. An agent looks at this once, when all calls of an
+ * answer have results; else whoever writes a request does. block: its free part
+ * may be used, or NULL. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
@@ -13737,9 +13738,8 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false;
+    copy.is_object = false; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
-        copy.is_object = tcall_is_object_text_(item->text, NULL);
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
         copy.synthetic_id =
             made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
@@ -21149,6 +21149,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             return more;
     }
     tcall_history_sign_(history, item);
+    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
+        item->is_object =
+            tcall_is_object_text_(item->text, history->chat->block);
     if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
@@ -24135,9 +24138,6 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_),
-                              reader->chat->block))
-        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
@@ -25594,9 +25594,12 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_machine machine;
         tcall_machine_desc desc;
         uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
+        if (tcall_is_object_text_(text, block)) {
+            head->flags |= TCALL_FLAG_OBJECT_;
+            continue;
+        }
         memset(&desc, 0, sizeof desc);
         desc.object = desc.for_c = true;
         /* where a longer one lies now must stay free when it is moved */

@@ -474,9 +474,12 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_machine machine;
         tcall_machine_desc desc;
         uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
+        if (tcall_is_object_text_(text, block)) {
+            head->flags |= TCALL_FLAG_OBJECT_;
+            continue;
+        }
         memset(&desc, 0, sizeof desc);
         desc.object = desc.for_c = true;
         /* where a longer one lies now must stay free when it is moved */
