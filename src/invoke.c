@@ -670,17 +670,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
-        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      TCALL_PROBLEM_HOOK_STAGE_);
-        r = tcall_worse_(r, review.error);
+        r = tcall_worse_(
+            r,
+            tcall_refuse_(tc, which,
+                          TCALL_FAULT_(HOOK_RUN, !hook->run) |
+                              TCALL_FAULT_(HOOK_STAGE,
+                                           hook->stage >= TCALL_STAGE_COUNT)));
     }
     return r;
 }

@@ -304,10 +304,10 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
-/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+/* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */
 struct tcall_reporter_ {
-    void (*tell)(tcall *tc, const char *name, unsigned problem);
-    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    void (*tell)(tcall *tc, const char *name, uint32_t faults);
+    int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
@@ -440,14 +440,12 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
-#ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
  * latest listener and so on. One that is added twice is told once. Listeners
  * may come and go while an event is told: one that was removed is not called
  * any more and may be freed; a new one is told of the next event. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-#endif
 
 struct tcall_author_;
 struct tcall_said_fault_;
