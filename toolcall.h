@@ -3993,7 +3993,7 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
-    /* Limits of one turn. */
+    /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
     int max_calls;   /* calls run; default 32 */
     uint32_t max_ms; /* time; default: no limit */
@@ -4037,9 +4037,10 @@ typedef struct tcall_agent_desc {
 
 /* Limits of an agent. */
 enum {
-    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
-    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
+    TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
 };
 
 /* -- The agent -- */
@@ -25263,18 +25264,23 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-/* A number below zero is no limit anybody meant: it counts as zero does. */
+/* Returns a limit, or its default. A number below zero is no limit anybody
+ * meant: it counts as zero does. */
+static int tcall_agent_limit_(int limit, int otherwise)
+{
+    if (limit <= 0)
+        return otherwise;
+    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+}
+
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)
