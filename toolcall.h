@@ -55,8 +55,6 @@
  *                    writer's integers have 32 then
  *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_EVENTS      telling listeners what happens
- *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -2396,6 +2394,29 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_text;
 TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 #endif
 
+/* The one try to repair arguments that were refused, as in
+ *
+ *     static const tcall_repair repair = TCALL_REPAIR(my_repair);
+ *
+ * write writes JSON text to out and returns TCALL_OK, or TCALL_E_AGAIN to be
+ * asked again. What it wrote is not trusted; if it is refused too, the call
+ * fails as it came. A call that was cut is not repaired: nobody knows what was
+ * meant. */
+typedef struct tcall_repair {
+    int (*write)(void *user, const tcall_call *call, tcall_writer *out);
+    int (*hydrate)(tcall *tc, tcall_call *call); /* private */
+} tcall_repair;
+#define TCALL_REPAIR(write)            \
+    {                                  \
+        (write), tcall_hydrate_repair_ \
+    }
+
+/* Private: see tcall_events. */
+struct tcall_events_ {
+    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
+                 int value);
+};
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -2444,14 +2465,11 @@ typedef struct tcall_desc {
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
-    /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
-     * is not trusted; if it is refused too, the call fails as it came. A call
-     * that was cut is not repaired: nobody knows what was meant. NULL: no
-     * repair. */
-    int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
+    const tcall_repair *repair; /* NULL: arguments are not repaired */
     void (*on_event)(void *user, const tcall_event *event);
-    uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
+    const struct tcall_events_ *events; /* &tcall_events, where there is an
+                                         * on_event: it makes the events */
+    uint32_t (*now_ms)(void *user);     /* monotonic, wraps; NULL: no times */
     /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
     void (*wait)(void *user, const tcall_wait *wait);
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
@@ -2539,15 +2557,6 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * Calls of it that are under way end as they would have; its texts have to stay
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
-
-#ifndef TOOLCALL_NO_EVENTS
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-#endif
 
 struct tcall_author_;
 struct tcall_said_fault_;
@@ -2877,6 +2886,9 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
+
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
     int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
@@ -2999,6 +3011,18 @@ TCALL_API int tcall_mask_end(tcall_mask *mask);
 #ifndef TOOLCALL_STATIC
 TCALL_API const tcall_stages_ tcall_stages;
 #endif
+
+/* Makes the events of calls: tcall_desc.events is this where there is an
+ * on_event. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_events_ tcall_events;
+#endif
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -13921,6 +13945,7 @@ static bool tcall_desc_works_(const tcall *tc)
            (!desc->rows || desc->row_count >= desc->tool_count) &&
            (desc->services || !desc->service_count) &&
            (!desc->validator || desc->validator->check) &&
+           (!desc->on_event || desc->events) &&
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
@@ -14179,8 +14204,6 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Returns whether anybody listens. */
 TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
 {
@@ -14211,46 +14234,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     }
     tc->dispatch = dispatch.outer;
 }
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
 
 /* ---- the report ----
  *
@@ -14295,8 +14278,7 @@ typedef struct tcall_review_ {
     X(SERVICES, "services and service_count belong together: give both")       \
     X(NAMELESS, "services has one without a name: nobody could find it")       \
     X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
-    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+    X(EVENTS, "on_event needs events: set it to &tcall_events")
 
 enum {
 #define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
@@ -14440,12 +14422,8 @@ static int tcall_report_desc_(tcall *tc)
                   TCALL_PROBLEM_CHECK_);
     tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
                   TCALL_PROBLEM_STAGES_);
-#ifdef TOOLCALL_NO_EVENTS
-    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
-#endif
-#ifdef TOOLCALL_NO_REPAIR
-    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
-#endif
+    tcall_refuse_(&review, desc->on_event && !desc->events,
+                  TCALL_PROBLEM_EVENTS_);
     return review.error;
 }
 
@@ -17376,29 +17354,15 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. value: of a hook that
- * failed its error, else a verdict. */
+/* Sends an event about a call, where somebody is named who does. value: of a
+ * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
                                                     tcall_str text, int value)
 {
-    tcall *tc = call ? call->cx.tc : NULL;
-    tcall_event event;
-    if (!tc || !tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(tc, &event, kind);
+    const tcall *tc = call ? call->cx.tc : NULL;
+    if (tc && tc->desc.events)
+        tc->desc.events->tell(call, kind, text, value);
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
@@ -17703,8 +17667,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-#ifndef TOOLCALL_NO_REPAIR
-
 /* Tries a repair. Where it is refused too, what came counts again. */
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
@@ -17729,17 +17691,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * TCALL_E_AGAIN, or why what came was refused. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
     tcall_loan_ loan;
     tcall_str text;
     int r;
-    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+    if (call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair(tc->desc.user, call, &out);
+    r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
@@ -17752,16 +17714,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
         return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(call, text);
 }
-
-#else
-
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    return call->error;
-}
-
-#endif
 
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
@@ -17792,8 +17744,8 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
-        r = tcall_hydrate_repair_(tc, call);
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+        r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
@@ -18447,35 +18399,28 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
+/* Writes the names of a set of permissions. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_permissions_(tcall_writer *out, unsigned set,
+                         const char *const *names, const char *separator)
 {
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
     const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
+    for (; set; set >>= 1, names++)
+        if (set & 1) {
             tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
+            tcall_write_text(out, *names);
+            before = separator;
         }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                       bool developer)
+/* Writes why the tool is not permitted. */
+TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char *const names[] = {"read", "write", "execute", "network",
+                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
     } else if (!missing) {
@@ -18484,16 +18429,11 @@ TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
+        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
     }
 }
 
@@ -19338,7 +19278,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx, false);
+    tcall_write_denial_(&out, cx);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -19935,37 +19875,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
         tcall_fail_(cx, tc->breaker(cx, true));
 }
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Reports why a call failed; of one that is not permitted the developer reads
- * what to change. */
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    tcall_str said = cx->failure.reason;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (!tcall_is_heard_(cx->tc))
-        return;
-    if (!said.len)
-        said = tcall_str_of(tcall_meaning_(cx->tc, error));
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (room) {
-        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-        if (withheld)
-            tcall_write_denial_(&out, cx, true);
-        else
-            tcall_say_refused_(&out, call);
-        said = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
-}
-
 /* Where the block was too small for one step of a call that began at this
  * height, the next ones would need more: says how large it has to be for all of
  * them. */
@@ -19990,7 +19899,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_error_(cx);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
@@ -20163,6 +20072,104 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
+}
+
+/* ---- events ---- */
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Writes why a tool is not permitted for the developer, who reads which tool it
+ * is, and the remedy. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
+{
+    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
+                                        "TCALL_EXECUTE", "TCALL_NETWORK",
+                                        "TCALL_ACTUATE"};
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
+    if (tool->permissions <= TCALL_EVERYTHING && missing) {
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, names, " | ");
+        tcall_write_text(out, " to tcall_desc.allow");
+    }
+}
+
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cx->failure.reason.len
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_say_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            tcall_str text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.text = text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }
 
 /* ==========================================================================
@@ -27875,18 +27882,12 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     listener.user = &made;
     tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
     loan = tcall_block_lend_(&tc->block, room);
-#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
-#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
-#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
-#else
-    (void)listener;
-#endif
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));

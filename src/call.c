@@ -14,29 +14,15 @@
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. value: of a hook that
- * failed its error, else a verdict. */
+/* Sends an event about a call, where somebody is named who does. value: of a
+ * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
                                                     tcall_str text, int value)
 {
-    tcall *tc = call ? call->cx.tc : NULL;
-    tcall_event event;
-    if (!tc || !tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(tc, &event, kind);
+    const tcall *tc = call ? call->cx.tc : NULL;
+    if (tc && tc->desc.events)
+        tc->desc.events->tell(call, kind, text, value);
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
@@ -341,8 +327,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-#ifndef TOOLCALL_NO_REPAIR
-
 /* Tries a repair. Where it is refused too, what came counts again. */
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
@@ -367,17 +351,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * TCALL_E_AGAIN, or why what came was refused. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
     tcall_loan_ loan;
     tcall_str text;
     int r;
-    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+    if (call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair(tc->desc.user, call, &out);
+    r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
@@ -390,16 +374,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
         return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(call, text);
 }
-
-#else
-
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    return call->error;
-}
-
-#endif
 
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
@@ -430,8 +404,8 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
-        r = tcall_hydrate_repair_(tc, call);
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+        r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;

@@ -180,6 +180,9 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
+
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
     int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,

@@ -472,7 +472,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx, false);
+    tcall_write_denial_(&out, cx);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -1069,37 +1069,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
         tcall_fail_(cx, tc->breaker(cx, true));
 }
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Reports why a call failed; of one that is not permitted the developer reads
- * what to change. */
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    tcall_str said = cx->failure.reason;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (!tcall_is_heard_(cx->tc))
-        return;
-    if (!said.len)
-        said = tcall_str_of(tcall_meaning_(cx->tc, error));
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (room) {
-        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-        if (withheld)
-            tcall_write_denial_(&out, cx, true);
-        else
-            tcall_say_refused_(&out, call);
-        said = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
-}
-
 /* Where the block was too small for one step of a call that began at this
  * height, the next ones would need more: says how large it has to be for all of
  * them. */
@@ -1124,7 +1093,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_error_(cx);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
@@ -1297,4 +1266,102 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
+}
+
+/* ---- events ---- */
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Writes why a tool is not permitted for the developer, who reads which tool it
+ * is, and the remedy. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
+{
+    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
+                                        "TCALL_EXECUTE", "TCALL_NETWORK",
+                                        "TCALL_ACTUATE"};
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
+    if (tool->permissions <= TCALL_EVERYTHING && missing) {
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, names, " | ");
+        tcall_write_text(out, " to tcall_desc.allow");
+    }
+}
+
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cx->failure.reason.len
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_say_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            tcall_str text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.text = text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }
