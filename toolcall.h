@@ -2581,6 +2581,10 @@ struct tcall_schema_reader_ {
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
+    /* For one call: compiles to the end of the block. */
+    int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
+    /* Checks what a tool has written. */
+    int (*output)(tcall_ctx *cx);
 };
 
 /* ==========================================================================
@@ -2891,8 +2895,8 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
-                tcall_str text, bool strict, uint32_t *fixes);
+    void (*read)(const tcall_block *block, tcall_machine *machine,
+                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -15715,22 +15719,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* ---- the reader ---- */
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
-    tcall_say_node_, tcall_write_schema_value_};
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
-    tcall_write_schema_value_};
-
-tcall_schema_text tcall_schema_text_of(const char *text)
-{
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
-    return source;
-}
-
 /* Returns what says a misfit of a schema; NULL: it is a shape's. */
 TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
 {
@@ -17447,35 +17435,46 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
+/* Reads arguments as they were meant. What was fixed may be longer than it
+ * came, as a control character takes six bytes as an escape: it is then read
+ * once more, with more room. */
+static void tcall_arguments_meant_(const tcall_block *block,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
+                                   uint32_t *fixes)
+{
+    size_t half;
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+    if (machine->error != TCALL_E_MEMORY || !*fixes)
+        return;
+    half = (desc->size + desc->arena_size) / 2;
+    tcall_arguments_begin_(block, desc,
+                           text.len < half / 6 ? 6 * text.len + 3 : half);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+}
+
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_read_arguments, NULL, NULL};
+    tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
- * longer than it came, as a control character takes six bytes as an escape: it
- * is then read once more, with more room. */
+/* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
-    size_t room = text.len + 1, half, used;
-    int rounds;
+    size_t used;
     *fixes = 0;
-    for (rounds = 0; rounds < 2; rounds++) {
-        tcall_arguments_begin_(block, desc, room);
-        if (lenient && lenient->read)
-            lenient->read(machine, desc, text, false, fixes);
-        else
-            tcall_machine_read_(machine, desc, text);
-        if (machine->error != TCALL_E_MEMORY || !*fixes)
-            break;
-        half = (desc->size + desc->arena_size) / 2;
-        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
                                             : machine->is.size;
@@ -17606,8 +17605,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
-    return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, source);
+    return call->node ? TCALL_OK : source.reader->hold(tc, &call->node, source);
 }
 
 /* ---- attempts ---- */
@@ -19408,55 +19406,78 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Reads the output as its schema has it, and keeps what is wrong with it. What
- * this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Says the first thing that is wrong with an output, where it stays. */
+static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
+                                const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
+/* Reads the output as its schema has it. Where that is refused the block goes
+ * on holding the reason. What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
     tcall_schema_text source = cx->call->tool->output;
+    size_t high = tc->block.high;
     tcall_attempt attempt;
     tcall_target target;
-    tcall_writer why;
+    bool held;
     int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
     target.rows = source.reader->rows;
-    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
-    if (r < 0)
-        return r;
-    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+    r = source.reader->hold(tc, &target.node, source);
+    held = r == TCALL_OK;
+    if (held)
+        r = tcall_attempt_read_(tc, &attempt, &target, false);
+    if (r == TCALL_E_MEMORY)
+        cx->wanted = attempt.came.len; /* all of it is needed */
+    if (r == TCALL_E_INVALID) {
+        tcall_output_wrong_(cx, source.reader->say, &attempt);
+        return TCALL_E_OUTPUT;
+    }
+    tcall_block_back_(&tc->block, high);
+    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
                                       "value, which its schema asks for");
-    if (r == TCALL_E_INVALID) {
-        tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
-        tcall_write_text(&why, ": ");
-        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
-                         &attempt.fault[0], false);
-        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    }
     return TCALL_E_OUTPUT;
 }
 
-/* Checks the output against tool->output, if it has that. What a hook answered
- * in place of the tool is its own. */
+/* Checks the output, where the tool has a schema of it. What a hook answered in
+ * place of the tool is its own. */
 static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
-    size_t high = cx->tc->block.high;
-    bool own = cx->state != TCALL_ANSWERED_;
-    int r = TCALL_OK;
-    if (tool && tool->output.text &&
-        own) /* what was cut is no fault of the tool */
-        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
-    if (r == TCALL_E_MEMORY && !cx->wanted)
-        cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
-        tcall_block_back_(&cx->tc->block, high);
-    return r;
+    return tool && tool->output.text && cx->state != TCALL_ANSWERED_
+               ? tool->output.reader->output(cx)
+               : TCALL_OK;
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
 }
 
 /* ---- hooks ---- */

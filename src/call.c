@@ -107,35 +107,46 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
+/* Reads arguments as they were meant. What was fixed may be longer than it
+ * came, as a control character takes six bytes as an escape: it is then read
+ * once more, with more room. */
+static void tcall_arguments_meant_(const tcall_block *block,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
+                                   uint32_t *fixes)
+{
+    size_t half;
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+    if (machine->error != TCALL_E_MEMORY || !*fixes)
+        return;
+    half = (desc->size + desc->arena_size) / 2;
+    tcall_arguments_begin_(block, desc,
+                           text.len < half / 6 ? 6 * text.len + 3 : half);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+}
+
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_read_arguments, NULL, NULL};
+    tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
- * longer than it came, as a control character takes six bytes as an escape: it
- * is then read once more, with more room. */
+/* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
-    size_t room = text.len + 1, half, used;
-    int rounds;
+    size_t used;
     *fixes = 0;
-    for (rounds = 0; rounds < 2; rounds++) {
-        tcall_arguments_begin_(block, desc, room);
-        if (lenient && lenient->read)
-            lenient->read(machine, desc, text, false, fixes);
-        else
-            tcall_machine_read_(machine, desc, text);
-        if (machine->error != TCALL_E_MEMORY || !*fixes)
-            break;
-        half = (desc->size + desc->arena_size) / 2;
-        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
                                             : machine->is.size;
@@ -266,8 +277,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
-    return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, source);
+    return call->node ? TCALL_OK : source.reader->hold(tc, &call->node, source);
 }
 
 /* ---- attempts ---- */

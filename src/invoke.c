@@ -602,55 +602,78 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Reads the output as its schema has it, and keeps what is wrong with it. What
- * this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Says the first thing that is wrong with an output, where it stays. */
+static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
+                                const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
+/* Reads the output as its schema has it. Where that is refused the block goes
+ * on holding the reason. What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
     tcall_schema_text source = cx->call->tool->output;
+    size_t high = tc->block.high;
     tcall_attempt attempt;
     tcall_target target;
-    tcall_writer why;
+    bool held;
     int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
     target.rows = source.reader->rows;
-    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
-    if (r < 0)
-        return r;
-    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+    r = source.reader->hold(tc, &target.node, source);
+    held = r == TCALL_OK;
+    if (held)
+        r = tcall_attempt_read_(tc, &attempt, &target, false);
+    if (r == TCALL_E_MEMORY)
+        cx->wanted = attempt.came.len; /* all of it is needed */
+    if (r == TCALL_E_INVALID) {
+        tcall_output_wrong_(cx, source.reader->say, &attempt);
+        return TCALL_E_OUTPUT;
+    }
+    tcall_block_back_(&tc->block, high);
+    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
                                       "value, which its schema asks for");
-    if (r == TCALL_E_INVALID) {
-        tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
-        tcall_write_text(&why, ": ");
-        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
-                         &attempt.fault[0], false);
-        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    }
     return TCALL_E_OUTPUT;
 }
 
-/* Checks the output against tool->output, if it has that. What a hook answered
- * in place of the tool is its own. */
+/* Checks the output, where the tool has a schema of it. What a hook answered in
+ * place of the tool is its own. */
 static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
-    size_t high = cx->tc->block.high;
-    bool own = cx->state != TCALL_ANSWERED_;
-    int r = TCALL_OK;
-    if (tool && tool->output.text &&
-        own) /* what was cut is no fault of the tool */
-        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
-    if (r == TCALL_E_MEMORY && !cx->wanted)
-        cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
-        tcall_block_back_(&cx->tc->block, high);
-    return r;
+    return tool && tool->output.text && cx->state != TCALL_ANSWERED_
+               ? tool->output.reader->output(cx)
+               : TCALL_OK;
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
 }
 
 /* ---- hooks ---- */

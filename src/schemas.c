@@ -242,22 +242,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* ---- the reader ---- */
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
-    tcall_say_node_, tcall_write_schema_value_};
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
-    tcall_write_schema_value_};
-
-tcall_schema_text tcall_schema_text_of(const char *text)
-{
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
-    return source;
-}
-
 /* Returns what says a misfit of a schema; NULL: it is a shape's. */
 TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
 {

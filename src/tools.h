@@ -483,4 +483,8 @@ struct tcall_schema_reader_ {
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
+    /* For one call: compiles to the end of the block. */
+    int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
+    /* Checks what a tool has written. */
+    int (*output)(tcall_ctx *cx);
 };
