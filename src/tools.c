@@ -157,8 +157,7 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     X(NAMELESS, "services has one without a name: nobody could find it")       \
     X(CHECK, "validator needs check: the function that checks arguments")      \
     X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
-    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")                  \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
     X(HOOK_RUN, "run is missing: name the function to call")                   \
     X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
 
@@ -223,7 +222,8 @@ static uint32_t tcall_desc_harms_(const tcall_desc *desc)
            TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
            TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
            TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
-           TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages);
+           TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
+           TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
 
 /* Checks a row, or NULL: the registry, with its hooks. */
@@ -485,11 +485,7 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
 /* Returns whether anybody listens. */
 TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
 {
-#ifdef TOOLCALL_NO_EVENTS
-    return tc == NULL; /* nobody does, and what tells them is left out */
-#else
     return tc->desc.on_event || tc->listeners;
-#endif
 }
 
 /* An event that is being told. Whoever is told may cause another one. */
@@ -503,8 +499,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
     tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
-    if (!tcall_is_heard_(tc))
-        return;
     event->kind = kind;
     tc->dispatch = &dispatch;
     if (tc->desc.on_event)
@@ -517,27 +511,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
             listener->on_event(listener->user, event);
     }
     tc->dispatch = dispatch.outer;
-}
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
 }
 
 /* ---- the report ----
@@ -618,14 +591,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 /* The same of the registry. */
 static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 {
-    uint32_t left_out = 0;
-#ifdef TOOLCALL_NO_EVENTS
-    left_out |= TCALL_FAULT_(NO_EVENTS, desc->on_event != NULL);
-#endif
-#ifdef TOOLCALL_NO_REPAIR
-    left_out |= TCALL_FAULT_(NO_REPAIR, desc->repair != NULL);
-#endif
-    return left_out | TCALL_FAULT_(ROWS, !desc->rows != !desc->row_count) |
+    return TCALL_FAULT_(ROWS, !desc->rows != !desc->row_count) |
            TCALL_FAULT_(HOOKS, desc->hooks && !desc->hook_count) |
            TCALL_FAULT_(SERVICES, desc->services && !desc->service_count) |
            TCALL_FAULT_(NAMELESS, tcall_has_nameless_(desc->services,
