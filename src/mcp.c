@@ -747,18 +747,12 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     listener.user = &made;
     tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
     loan = tcall_block_lend_(&tc->block, room);
-#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
-#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
-#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
-#else
-    (void)listener;
-#endif
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));

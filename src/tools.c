@@ -172,6 +172,7 @@ static bool tcall_desc_works_(const tcall *tc)
            (!desc->rows || desc->row_count >= desc->tool_count) &&
            (desc->services || !desc->service_count) &&
            (!desc->validator || desc->validator->check) &&
+           (!desc->on_event || desc->events) &&
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
@@ -430,8 +431,6 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Returns whether anybody listens. */
 TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
 {
@@ -462,46 +461,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     }
     tc->dispatch = dispatch.outer;
 }
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
 
 /* ---- the report ----
  *
@@ -546,8 +505,7 @@ typedef struct tcall_review_ {
     X(SERVICES, "services and service_count belong together: give both")       \
     X(NAMELESS, "services has one without a name: nobody could find it")       \
     X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
-    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+    X(EVENTS, "on_event needs events: set it to &tcall_events")
 
 enum {
 #define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
@@ -691,12 +649,8 @@ static int tcall_report_desc_(tcall *tc)
                   TCALL_PROBLEM_CHECK_);
     tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
                   TCALL_PROBLEM_STAGES_);
-#ifdef TOOLCALL_NO_EVENTS
-    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
-#endif
-#ifdef TOOLCALL_NO_REPAIR
-    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
-#endif
+    tcall_refuse_(&review, desc->on_event && !desc->events,
+                  TCALL_PROBLEM_EVENTS_);
     return review.error;
 }
 
