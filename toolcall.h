@@ -55,8 +55,6 @@
  *                    writer's integers have 32 then
  *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_EVENTS      telling listeners what happens
- *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -2072,7 +2070,7 @@ typedef struct tcall_item {
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
                        * signature for this one */
-    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2399,6 +2397,29 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_text;
 TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 #endif
 
+/* The one try to repair arguments that were refused, as in
+ *
+ *     static const tcall_repair repair = TCALL_REPAIR(my_repair);
+ *
+ * write writes JSON text to out and returns TCALL_OK, or TCALL_E_AGAIN to be
+ * asked again. What it wrote is not trusted; if it is refused too, the call
+ * fails as it came. A call that was cut is not repaired: nobody knows what was
+ * meant. */
+typedef struct tcall_repair {
+    int (*write)(void *user, const tcall_call *call, tcall_writer *out);
+    int (*hydrate)(tcall *tc, tcall_call *call); /* private */
+} tcall_repair;
+#define TCALL_REPAIR(write)            \
+    {                                  \
+        (write), tcall_hydrate_repair_ \
+    }
+
+/* Private: see tcall_events. */
+struct tcall_events_ {
+    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
+                 int value);
+};
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -2447,14 +2468,11 @@ typedef struct tcall_desc {
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
-    /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
-     * is not trusted; if it is refused too, the call fails as it came. A call
-     * that was cut is not repaired: nobody knows what was meant. NULL: no
-     * repair. */
-    int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
+    const tcall_repair *repair; /* NULL: arguments are not repaired */
     void (*on_event)(void *user, const tcall_event *event);
-    uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
+    const struct tcall_events_ *events; /* &tcall_events, where there is an
+                                         * on_event: it makes the events */
+    uint32_t (*now_ms)(void *user);     /* monotonic, wraps; NULL: no times */
     /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
     void (*wait)(void *user, const tcall_wait *wait);
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
@@ -2543,15 +2561,6 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
-#ifndef TOOLCALL_NO_EVENTS
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-#endif
-
 struct tcall_author_;
 struct tcall_said_fault_;
 
@@ -2575,6 +2584,10 @@ struct tcall_schema_reader_ {
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
+    /* For one call: compiles to the end of the block. */
+    int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
+    /* Checks what a tool has written. */
+    int (*output)(tcall_ctx *cx);
 };
 
 /* ==========================================================================
@@ -2880,10 +2893,13 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
+
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
-                tcall_str text, bool strict, uint32_t *fixes);
+    void (*read)(const tcall_block *block, tcall_machine *machine,
+                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -3002,6 +3018,18 @@ TCALL_API int tcall_mask_end(tcall_mask *mask);
 #ifndef TOOLCALL_STATIC
 TCALL_API const tcall_stages_ tcall_stages;
 #endif
+
+/* Makes the events of calls: tcall_desc.events is this where there is an
+ * on_event. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_events_ tcall_events;
+#endif
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -3996,7 +4024,7 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
-    /* Limits of one turn. */
+    /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
     int max_calls;   /* calls run; default 32 */
     uint32_t max_ms; /* time; default: no limit */
@@ -4040,9 +4068,10 @@ typedef struct tcall_agent_desc {
 
 /* Limits of an agent. */
 enum {
-    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
-    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
+    TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
 };
 
 /* -- The agent -- */
@@ -13264,8 +13293,9 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
  * JSON object, or numbers that they cannot hold; of a key twice each reader
- * makes something else. This is looked at once, when a call enters the
- * conversation. block: its free part may be used, or NULL. */
+ * makes something else. An agent looks at this once, when all calls of an
+ * answer have results; else whoever writes a request does. block: its free part
+ * may be used, or NULL. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
@@ -13556,9 +13586,8 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false;
+    copy.is_object = false; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
-        copy.is_object = tcall_is_object_text_(item->text, NULL);
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
         copy.synthetic_id =
             made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
@@ -13740,6 +13769,7 @@ static bool tcall_desc_works_(const tcall *tc)
            (!desc->rows || desc->row_count >= desc->tool_count) &&
            (desc->services || !desc->service_count) &&
            (!desc->validator || desc->validator->check) &&
+           (!desc->on_event || desc->events) &&
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
@@ -13998,8 +14028,6 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Returns whether anybody listens. */
 TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
 {
@@ -14030,46 +14058,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     }
     tc->dispatch = dispatch.outer;
 }
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
 
 /* ---- the report ----
  *
@@ -14114,8 +14102,7 @@ typedef struct tcall_review_ {
     X(SERVICES, "services and service_count belong together: give both")       \
     X(NAMELESS, "services has one without a name: nobody could find it")       \
     X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
-    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+    X(EVENTS, "on_event needs events: set it to &tcall_events")
 
 enum {
 #define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
@@ -14259,12 +14246,8 @@ static int tcall_report_desc_(tcall *tc)
                   TCALL_PROBLEM_CHECK_);
     tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
                   TCALL_PROBLEM_STAGES_);
-#ifdef TOOLCALL_NO_EVENTS
-    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
-#endif
-#ifdef TOOLCALL_NO_REPAIR
-    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
-#endif
+    tcall_refuse_(&review, desc->on_event && !desc->events,
+                  TCALL_PROBLEM_EVENTS_);
     return review.error;
 }
 
@@ -15384,8 +15367,9 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
 /* A schema of a row must compile, into the free part of the block, at whose
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check. */
-static int tcall_schema_judge_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
     tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
@@ -15413,9 +15397,9 @@ static int tcall_schema_judge_(const tcall_judged_ *judged,
 }
 
 /* Without an author nobody is told, and the nodes lie at the end. */
-static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
-                              void *mem, size_t size,
-                              const tcall_author_ *author)
+TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
+                                     tcall_schema_text source, void *mem,
+                                     size_t size, const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
@@ -15423,9 +15407,9 @@ static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
 }
 
 /* Nodes that were made before stay where they are. */
-static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size,
-                             const tcall_author_ *author)
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                                    void *mem, size_t size,
+                                    const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
@@ -15554,22 +15538,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_array_(out, schema, depth - 1);
     else
         tcall_write_example_number_(out, schema);
-}
-
-/* ---- the reader ---- */
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
-    tcall_say_node_, tcall_write_schema_value_};
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
-    tcall_write_schema_value_};
-
-tcall_schema_text tcall_schema_text_of(const char *text)
-{
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
-    return source;
 }
 
 /* Returns what says a misfit of a schema; NULL: it is a shape's. */
@@ -16615,7 +16583,7 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
         sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
     else if (sum < fuzzy)
         sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0 >> shift) | sum << shift);
+    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
@@ -17195,29 +17163,15 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. value: of a hook that
- * failed its error, else a verdict. */
+/* Sends an event about a call, where somebody is named who does. value: of a
+ * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
                                                     tcall_str text, int value)
 {
-    tcall *tc = call ? call->cx.tc : NULL;
-    tcall_event event;
-    if (!tc || !tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(tc, &event, kind);
+    const tcall *tc = call ? call->cx.tc : NULL;
+    if (tc && tc->desc.events)
+        tc->desc.events->tell(call, kind, text, value);
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
@@ -17302,35 +17256,46 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
+/* Reads arguments as they were meant. What was fixed may be longer than it
+ * came, as a control character takes six bytes as an escape: it is then read
+ * once more, with more room. */
+static void tcall_arguments_meant_(const tcall_block *block,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
+                                   uint32_t *fixes)
+{
+    size_t half;
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+    if (machine->error != TCALL_E_MEMORY || !*fixes)
+        return;
+    half = (desc->size + desc->arena_size) / 2;
+    tcall_arguments_begin_(block, desc,
+                           text.len < half / 6 ? 6 * text.len + 3 : half);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+}
+
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_read_arguments, NULL, NULL};
+    tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
- * longer than it came, as a control character takes six bytes as an escape: it
- * is then read once more, with more room. */
+/* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
-    size_t room = text.len + 1, half, used;
-    int rounds;
+    size_t used;
     *fixes = 0;
-    for (rounds = 0; rounds < 2; rounds++) {
-        tcall_arguments_begin_(block, desc, room);
-        if (lenient && lenient->read)
-            lenient->read(machine, desc, text, false, fixes);
-        else
-            tcall_machine_read_(machine, desc, text);
-        if (machine->error != TCALL_E_MEMORY || !*fixes)
-            break;
-        half = (desc->size + desc->arena_size) / 2;
-        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
                                             : machine->is.size;
@@ -17461,8 +17426,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
-    return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, source);
+    return call->node ? TCALL_OK : source.reader->hold(tc, &call->node, source);
 }
 
 /* ---- attempts ---- */
@@ -17522,8 +17486,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-#ifndef TOOLCALL_NO_REPAIR
-
 /* Tries a repair. Where it is refused too, what came counts again. */
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
@@ -17548,17 +17510,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * TCALL_E_AGAIN, or why what came was refused. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
     tcall_loan_ loan;
     tcall_str text;
     int r;
-    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+    if (call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair(tc->desc.user, call, &out);
+    r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
@@ -17571,16 +17533,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
         return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(call, text);
 }
-
-#else
-
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    return call->error;
-}
-
-#endif
 
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
@@ -17611,8 +17563,8 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
-        r = tcall_hydrate_repair_(tc, call);
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+        r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
@@ -18266,35 +18218,28 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
+/* Writes the names of a set of permissions. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_permissions_(tcall_writer *out, unsigned set,
+                         const char *const *names, const char *separator)
 {
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
     const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
+    for (; set; set >>= 1, names++)
+        if (set & 1) {
             tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
+            tcall_write_text(out, *names);
+            before = separator;
         }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                       bool developer)
+/* Writes why the tool is not permitted. */
+TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char *const names[] = {"read", "write", "execute", "network",
+                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
     } else if (!missing) {
@@ -18303,16 +18248,11 @@ TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
+        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
     }
 }
 
@@ -19157,7 +19097,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx, false);
+    tcall_write_denial_(&out, cx);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -19287,55 +19227,78 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Reads the output as its schema has it, and keeps what is wrong with it. What
- * this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Says the first thing that is wrong with an output, where it stays. */
+static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
+                                const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
+/* Reads the output as its schema has it. Where that is refused the block goes
+ * on holding the reason. What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
     tcall_schema_text source = cx->call->tool->output;
+    size_t high = tc->block.high;
     tcall_attempt attempt;
     tcall_target target;
-    tcall_writer why;
+    bool held;
     int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
     target.rows = source.reader->rows;
-    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
-    if (r < 0)
-        return r;
-    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+    r = source.reader->hold(tc, &target.node, source);
+    held = r == TCALL_OK;
+    if (held)
+        r = tcall_attempt_read_(tc, &attempt, &target, false);
+    if (r == TCALL_E_MEMORY)
+        cx->wanted = attempt.came.len; /* all of it is needed */
+    if (r == TCALL_E_INVALID) {
+        tcall_output_wrong_(cx, source.reader->say, &attempt);
+        return TCALL_E_OUTPUT;
+    }
+    tcall_block_back_(&tc->block, high);
+    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
                                       "value, which its schema asks for");
-    if (r == TCALL_E_INVALID) {
-        tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
-        tcall_write_text(&why, ": ");
-        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
-                         &attempt.fault[0], false);
-        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    }
     return TCALL_E_OUTPUT;
 }
 
-/* Checks the output against tool->output, if it has that. What a hook answered
- * in place of the tool is its own. */
+/* Checks the output, where the tool has a schema of it. What a hook answered in
+ * place of the tool is its own. */
 static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
-    size_t high = cx->tc->block.high;
-    bool own = cx->state != TCALL_ANSWERED_;
-    int r = TCALL_OK;
-    if (tool && tool->output.text &&
-        own) /* what was cut is no fault of the tool */
-        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
-    if (r == TCALL_E_MEMORY && !cx->wanted)
-        cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
-        tcall_block_back_(&cx->tc->block, high);
-    return r;
+    return tool && tool->output.text && cx->state != TCALL_ANSWERED_
+               ? tool->output.reader->output(cx)
+               : TCALL_OK;
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
 }
 
 /* ---- hooks ---- */
@@ -19754,37 +19717,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
         tcall_fail_(cx, tc->breaker(cx, true));
 }
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Reports why a call failed; of one that is not permitted the developer reads
- * what to change. */
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    tcall_str said = cx->failure.reason;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (!tcall_is_heard_(cx->tc))
-        return;
-    if (!said.len)
-        said = tcall_str_of(tcall_meaning_(cx->tc, error));
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (room) {
-        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-        if (withheld)
-            tcall_write_denial_(&out, cx, true);
-        else
-            tcall_say_refused_(&out, call);
-        said = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
-}
-
 /* Where the block was too small for one step of a call that began at this
  * height, the next ones would need more: says how large it has to be for all of
  * them. */
@@ -19809,7 +19741,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_error_(cx);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
@@ -19982,6 +19914,104 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
+}
+
+/* ---- events ---- */
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Writes why a tool is not permitted for the developer, who reads which tool it
+ * is, and the remedy. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
+{
+    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
+                                        "TCALL_EXECUTE", "TCALL_NETWORK",
+                                        "TCALL_ACTUATE"};
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
+    if (tool->permissions <= TCALL_EVERYTHING && missing) {
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, names, " | ");
+        tcall_write_text(out, " to tcall_desc.allow");
+    }
+}
+
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cx->failure.reason.len
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_say_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            tcall_str text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.text = text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }
 
 /* ==========================================================================
@@ -20968,6 +20998,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             return more;
     }
     tcall_history_sign_(history, item);
+    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
+        item->is_object =
+            tcall_is_object_text_(item->text, history->chat->block);
     if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
@@ -23954,9 +23987,6 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_),
-                              reader->chat->block))
-        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
@@ -25082,18 +25112,23 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-/* A number below zero is no limit anybody meant: it counts as zero does. */
+/* Returns a limit, or its default. A number below zero is no limit anybody
+ * meant: it counts as zero does. */
+static int tcall_agent_limit_(int limit, int otherwise)
+{
+    if (limit <= 0)
+        return otherwise;
+    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+}
+
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)
@@ -25413,9 +25448,12 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_machine machine;
         tcall_machine_desc desc;
         uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
+        if (tcall_is_object_text_(text, block)) {
+            head->flags |= TCALL_FLAG_OBJECT_;
+            continue;
+        }
         memset(&desc, 0, sizeof desc);
         desc.object = desc.for_c = true;
         /* where a longer one lies now must stay free when it is moved */
@@ -27691,18 +27729,12 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     listener.user = &made;
     tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
     loan = tcall_block_lend_(&tc->block, room);
-#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
-#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
-#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
-#else
-    (void)listener;
-#endif
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
