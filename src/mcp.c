@@ -95,7 +95,7 @@ static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
-     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, TCALL_MEMBER_UNSAID, TOOLCALL_MCP_TOKEN + 1,
      TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
@@ -123,7 +123,7 @@ static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
      TCALL_NOWHERE, 0, 0, tcall_mcp_jsonrpc_},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
-     TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
+     TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
      offsetof(tcall_mcp_message_, method), 0, TCALL_MCP_METHOD_COUNT_ - 1, tcall_mcp_methods_},
@@ -186,7 +186,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     static const tcall_shape stash TCALL_FLASH_ = {TCALL_SHAPE_OBJECT,
                                                    TCALL_KIND_JSON,
                                                    0,
-                                                   0,
+                                                   TCALL_MEMBER_UNSAID,
                                                    TOOLCALL_MCP_STASH + 1,
                                                    0,
                                                    0,
@@ -747,18 +747,12 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     listener.user = &made;
     tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
     loan = tcall_block_lend_(&tc->block, room);
-#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
-#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
-#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
-#else
-    (void)listener;
-#endif
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
