@@ -55,8 +55,6 @@
  *                    writer's integers have 32 then
  *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_EVENTS      telling listeners what happens
- *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -474,15 +472,13 @@ struct tcall_syntax_ {
     bool object;   /* the innermost open container is one */
     bool named;    /* the string at hand is a name */
     bool raw;      /* the value at hand is told as its text */
-    bool wide;     /* the string at hand has characters of several bytes */
     bool lines;    /* the end of a line, CR or LF, between tokens halts */
     bool halves;   /* of characters written as two escapes each half is told by
                     * itself, as three bytes that are no UTF-8 */
-    bool odd;      /* something passed that not every reader takes: half a
-                    * character, a number with an exponent or of 300 digits; who
-                    * looks at it takes it back */
     tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes; of a number unit is its length */
+    uint16_t unit, high; /* of \u escapes */
+    size_t followed;     /* bytes of the string that are not the first of a
+                          * character */
     const char *from;    /* where the raw text of this piece begins; when a name
                           * or value begins, or one that was heard ends: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
@@ -1188,13 +1184,12 @@ typedef struct tcall_place_ {
 
 #define TCALL_NO_MEMBER_ 0xFFFF
 
-/* A name or a word of a choice. Of these only so much is known: with which one
- * in flash it agrees so far. */
+/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
+ * a word in flash that begins with the same bytes stands for it. */
 typedef struct tcall_words_ {
-    const char *list;           /* all words */
-    const char *word;           /* that one, or NULL: none agrees */
-    size_t len;                 /* bytes that came */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    const char *list;     /* all words */
+    const char *word;     /* that one, or NULL: there is none */
+    uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
 /* A number as it comes. Its digits are counted from the first that is not 0. */
@@ -1208,6 +1203,13 @@ typedef struct tcall_numeral_ {
     int16_t last;  /* up to the last that is not 0 */
 } tcall_numeral_;
 
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
 /* Values on their way into a struct, whoever reads them. */
 typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
@@ -1215,16 +1217,15 @@ typedef struct tcall_fit_ {
     union {
         tcall_words_ words;    /* of a name, or a word that is read */
         tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
     uint8_t levels;   /* open objects and lists with a shape */
     uint8_t types;    /* of the value, by its first character; 0: its name is
                        * read */
-    bool late;     /* strings and null of a wrong type are noted at their end */
-    bool nul;      /* the string has U+0000 */
-    size_t length; /* bytes of the string or number */
-    size_t followed; /* those that are not the first of a character */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the name, string or number */
 } tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
@@ -2069,7 +2070,7 @@ typedef struct tcall_item {
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
                        * signature for this one */
-    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2396,6 +2397,29 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_text;
 TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 #endif
 
+/* The one try to repair arguments that were refused, as in
+ *
+ *     static const tcall_repair repair = TCALL_REPAIR(my_repair);
+ *
+ * write writes JSON text to out and returns TCALL_OK, or TCALL_E_AGAIN to be
+ * asked again. What it wrote is not trusted; if it is refused too, the call
+ * fails as it came. A call that was cut is not repaired: nobody knows what was
+ * meant. */
+typedef struct tcall_repair {
+    int (*write)(void *user, const tcall_call *call, tcall_writer *out);
+    int (*hydrate)(tcall *tc, tcall_call *call); /* private */
+} tcall_repair;
+#define TCALL_REPAIR(write)            \
+    {                                  \
+        (write), tcall_hydrate_repair_ \
+    }
+
+/* Private: see tcall_events. */
+struct tcall_events_ {
+    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
+                 int value);
+};
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -2404,10 +2428,10 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
-/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+/* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */
 struct tcall_reporter_ {
-    void (*tell)(tcall *tc, const char *name, unsigned problem);
-    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    void (*tell)(tcall *tc, const char *name, uint32_t faults);
+    int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
@@ -2444,14 +2468,11 @@ typedef struct tcall_desc {
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
-    /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
-     * is not trusted; if it is refused too, the call fails as it came. A call
-     * that was cut is not repaired: nobody knows what was meant. NULL: no
-     * repair. */
-    int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
+    const tcall_repair *repair; /* NULL: arguments are not repaired */
     void (*on_event)(void *user, const tcall_event *event);
-    uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
+    const struct tcall_events_ *events; /* &tcall_events, where there is an
+                                         * on_event: it makes the events */
+    uint32_t (*now_ms)(void *user);     /* monotonic, wraps; NULL: no times */
     /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
     void (*wait)(void *user, const tcall_wait *wait);
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
@@ -2540,15 +2561,6 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
-#ifndef TOOLCALL_NO_EVENTS
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-#endif
-
 struct tcall_author_;
 struct tcall_said_fault_;
 
@@ -2572,6 +2584,10 @@ struct tcall_schema_reader_ {
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
+    /* For one call: compiles to the end of the block. */
+    int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
+    /* Checks what a tool has written. */
+    int (*output)(tcall_ctx *cx);
 };
 
 /* ==========================================================================
@@ -2877,10 +2893,13 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
+
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
-                tcall_str text, bool strict, uint32_t *fixes);
+    void (*read)(const tcall_block *block, tcall_machine *machine,
+                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -2999,6 +3018,18 @@ TCALL_API int tcall_mask_end(tcall_mask *mask);
 #ifndef TOOLCALL_STATIC
 TCALL_API const tcall_stages_ tcall_stages;
 #endif
+
+/* Makes the events of calls: tcall_desc.events is this where there is an
+ * on_event. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_events_ tcall_events;
+#endif
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -3993,7 +4024,7 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
-    /* Limits of one turn. */
+    /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
     int max_calls;   /* calls run; default 32 */
     uint32_t max_ms; /* time; default: no limit */
@@ -4037,9 +4068,10 @@ typedef struct tcall_agent_desc {
 
 /* Limits of an agent. */
 enum {
-    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
-    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
+    TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
 };
 
 /* -- The agent -- */
@@ -5377,7 +5409,7 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
             return at;
         if (!tcall_utf8_step_(&s->utf, (unsigned char)*at))
             return tcall_syntax_fail_(s, TCALL_E_UTF8, at);
-        s->wide = true;
+        s->followed += ((unsigned char)*at & 0xC0) == 0x80;
     }
 }
 
@@ -5433,7 +5465,7 @@ TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
 {
     s->state = TCALL_AT_STRING_;
     s->named = named;
-    s->wide = false;
+    s->followed = 0;
     if (!s->quiet)
         s->from = at;
     return tcall_syntax_string_(s, at + 1, end);
@@ -5445,7 +5477,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     char bytes[4];
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
-    s->wide |= len > 1;
+    s->followed += len - 1;
     tcall_syntax_part_(s, bytes, bytes + len);
 }
 
@@ -5481,7 +5513,6 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    s->odd |= half == 0xD800 || half == 0xDC00;
     if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
@@ -5516,7 +5547,6 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
-    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -5525,9 +5555,6 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
-    len += (size_t)(at - from);
-    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
-    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!next)
@@ -5561,7 +5588,6 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
-        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -5693,7 +5719,7 @@ static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
         return;
     }
     s->from = from;
-    s->wide = false;
+    s->followed = 0;
     s->named = s->state >= TCALL_AT_NAME_;
     if (s->named) {
         tcall_syntax_named_(s, text, to);
@@ -5807,93 +5833,165 @@ TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 
 /* ---- words ----
  *
- * A name or a word of a choice is compared in flash as it comes: the word that
- * agrees with all of it so far is also what the next one has to agree with.
- * They are tried in a circle.
+ * A name or a word of a choice is compared in flash as it comes.
  */
 
-/* Begins to look for a word in a list of so many. */
-TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
-                                      uint8_t count)
+/* Looks for the first word that begins with what came and goes on with c. */
+static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
 {
-    words->list = list;
-    words->word = count ? list : NULL;
-    words->len = 0;
-    words->index = 0;
-    words->count = words->left = count;
-}
-
-/* Looks for another one, which goes on with this byte. */
-static void tcall_words_other_(tcall_words_ *words, char c)
-{
-    const char *word = words->word;
-    do {
-        if (--words->left == 0) {
-            words->word = NULL;
+    const char *word = words->list;
+    uint8_t i;
+    for (i = 0; i < words->count; i++) {
+        if (tcall_word_agrees_(word, words->word, len) &&
+            TCALL_BYTE_(word + len) == c) {
+            words->word = word;
+            words->index = i;
             return;
         }
         word = tcall_word_next_(word);
-        if (++words->index == words->count) {
-            words->index = 0;
-            word = words->list;
-        }
-    } while (!tcall_word_agrees_(word, words->word, words->len) ||
-             TCALL_BYTE_(word + words->len) != c);
-    words->word = word;
+    }
+    words->word = NULL;
 }
 
 /* Goes on with a part of what came. */
-TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
-                                     size_t len)
+static void tcall_words_take_(tcall_words_ *words, size_t came,
+                              const char *bytes, size_t len)
 {
-    const char *end = bytes + len;
-    while (words->word) {
-        const char *word = words->word + words->len, *from = bytes;
-        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
-            word++;
-        words->len += (size_t)(bytes - from);
-        if (bytes == end)
-            return;
-        if (*bytes)
-            tcall_words_other_(words, *bytes);
-        else /* no word has it in it */
+    for (; words->word && len; len--, bytes++, came++) {
+        if (!*bytes) /* no word has it in it */
             words->word = NULL;
+        else if (TCALL_BYTE_(words->word + came) != *bytes)
+            tcall_words_find_(words, came, *bytes);
     }
 }
 
 /* Returns whether all that came is a word: the one at index. */
-TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
+static bool tcall_words_end_(tcall_words_ *words, size_t len)
 {
-    if (words->word && TCALL_BYTE_(words->word + words->len))
-        tcall_words_other_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + len))
+        tcall_words_find_(words, len, '\0');
     return words->word != NULL;
 }
 
-/* ---- numbers ---- */
+/* ---- members ----
+ *
+ * A struct begins with two sets of bits, one bit a member: those that have a
+ * value, and those that came.
+ */
 
-/* A number in units of the last digit that counts. */
-typedef struct tcall_units_ {
-    tcall_int value; /* surplus digits are cut off; or the end of the range that
-                        it is beyond */
-    int rest;        /* the sign of what was left out, or 0 */
-} tcall_units_;
-
-/* Returns < 0, 0 or > 0. */
-static int tcall_units_order_(const tcall_units_ *units, tcall_int bound)
+/* Returns the set of those that came. */
+static char *tcall_came_(const tcall_object *object, char *base)
 {
-    if (units->value != bound)
-        return units->value < bound ? -1 : 1;
-    return units->rest;
+    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
+
+/* Puts a member into a set, or takes it out. */
+static void tcall_bit_set_(char *set, uint16_t index, bool in)
+{
+    char bit = (char)(1 << index % 8);
+    set += index / 8;
+    *set = (char)(in ? *set | bit : *set & ~bit);
+}
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    place->what = shape;
+    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
+}
+
+/* Returns the kind of its shape. */
+TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_fit_member_(tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_words_ *words = &fit->now.words;
+    char *came = tcall_came_(object, around->base);
+    fit->place->what = NULL;
+    fit->next = NULL;
+    around->index = TCALL_NO_MEMBER_;
+    if (!tcall_words_end_(&fit->now.words, fit->length))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    if (words->index + 1 < words->count)
+        fit->next = words->word + fit->length + 1;
+    if (TCALL_BIT_OF_(came, words->index))
+        return TCALL_MISFIT_DUPLICATE;
+    tcall_bit_set_(came, words->index, true);
+    tcall_bit_set_(around->base, words->index, true);
+    tcall_place_set_(
+        fit->place,
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+            words->index,
+        around->base);
+    return TCALL_FITS;
+}
+
+/* An item of a list comes next; those behind the last that it may have have no
+ * shape. Returns what is wrong with the list: only the first one too many is.
+ */
+static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)around->what;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    char *base = around->base;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
+        around->index++;
+    if (around->index == most)
+        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                   ? TCALL_MISFIT_ROOM
+                   : TCALL_MISFIT_MAX_ITEMS;
+    if (around->index > most)
+        return TCALL_FITS;
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(
+        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
+    return TCALL_FITS;
+}
+
+/* Takes the member at hand back, if it may be absent. Returns its name, a word
+ * in flash, or NULL. */
+TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    uint16_t index = around->index;
+    if (index == TCALL_NO_MEMBER_ ||
+        TCALL_FETCH_8_(
+            &TCALL_FETCH_POINTER_(const tcall_shape *, &object->members)[index]
+                 .flags) &
+            TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_bit_set_(around->base, index, false);
+    tcall_bit_set_(tcall_came_(object, around->base), index, false);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
+
+/* ---- scalars ---- */
 
 /* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
  * bound. */
 static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
                                    tcall_int high, uint8_t flags)
 {
-    if (tcall_units_order_(units, low) < (flags & TCALL_MEMBER_OVER ? 1 : 0))
+    int rest = units->rest; /* what is excluded is as if less were there */
+    if (units->value < low ||
+        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
         return TCALL_MISFIT_MINIMUM;
-    if (tcall_units_order_(units, high) > (flags & TCALL_MEMBER_UNDER ? -1 : 0))
+    if (units->value > high ||
+        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
         return TCALL_MISFIT_MAXIMUM;
     return TCALL_FITS;
 }
@@ -5950,266 +6048,11 @@ static uint8_t tcall_place_number_(const tcall_place_ *place,
                                TCALL_FETCH_32_(&shape->high), 0);
 }
 
-/* ---- members ----
- *
- * A struct begins with two sets of bits, one bit a member: those that have a
- * value, and those that came.
- */
-
-/* Returns the set of those that came. */
-static char *tcall_store_came_(const tcall_object *object, char *base)
-{
-    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
-}
-
-/* Begins an object: no member has come. */
-static void tcall_store_object_(const tcall_object *object, char *base)
-{
-    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
-}
-
-/* A member comes. Returns false where it came before. */
-static bool tcall_store_member_(const tcall_object *object, char *base,
-                                uint8_t index)
-{
-    char *came = tcall_store_came_(object, base) + index / 8;
-    char bit = (char)(1 << index % 8);
-    if (*came & bit)
-        return false;
-    *came = (char)(*came | bit);
-    base[index / 8] = (char)(base[index / 8] | bit);
-    return true;
-}
-
-/* A member that is null has no value. */
-TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
-{
-    base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
-}
-
-/* Returns where a value is kept of a struct that begins at base, or NULL. */
-static char *tcall_store_place_(const tcall_shape *shape, char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
-}
-
-/* Returns how many bytes make a member what it is at first: of a text without
- * a default its NUL, of a list its count. */
-static size_t tcall_store_initial_size_(const tcall_shape *member)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {
-        /* by kind; double has four bytes on an AVR */
-        0,
-        sizeof(bool),
-        sizeof(int32_t),
-        sizeof(int64_t),
-        sizeof(double),
-        1,
-        1,
-        sizeof(uint16_t),
-        0,
-        1,
-        0};
-    uint8_t kind = TCALL_FETCH_8_(&member->kind);
-    if (kind == TCALL_KIND_TEXT &&
-        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
-        return TCALL_FETCH_16_(&member->size);
-    if (kind == TCALL_KIND_OBJECT)
-        return TCALL_FETCH_16_(
-            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
-    return TCALL_FETCH_8_(sizes + kind);
-}
-
-/* Ends a member of an object: one without a value becomes what it is at first.
- * Returns false where it is required and did not come. */
-static bool tcall_store_member_end_(const tcall_object *object, char *base,
-                                    uint8_t index)
-{
-    const tcall_shape *member =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
-    char *to = tcall_store_place_(member, base);
-    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
-    if (TCALL_BIT_OF_(base, index))
-        return true;
-    if (to)
-        TCALL_COPY_(to, initial + (to - base),
-                    tcall_store_initial_size_(member));
-    return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
-           TCALL_BIT_OF_(tcall_store_came_(object, base), index);
-}
-
-/* ---- values ---- */
-
-/* A value with a shape comes next, in a struct that begins at base. */
-static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
-                             char *base)
-{
-    place->what = shape;
-    place->base = tcall_store_place_(shape, base);
-}
-
-/* Returns the kind of its shape. */
-TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
-{
-    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
-}
-
-/* Gives the place of the member at hand, if any. */
-static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    place->what = NULL;
-    if (around->index != TCALL_NO_MEMBER_)
-        tcall_place_set_(
-            place,
-            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-                around->index,
-            around->base);
-}
-
-/* A name is complete: its member comes next. Returns what is wrong with it. */
-static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = &fit->now.words;
-    around->index = TCALL_NO_MEMBER_;
-    fit->place->what = NULL;
-    fit->next = NULL;
-    if (!tcall_words_end_(words))
-        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
-                                             : TCALL_MISFIT_UNKNOWN;
-    around->index = words->index;
-    fit->next = words->word + words->len + 1;
-    if (!tcall_store_member_(object, around->base, words->index))
-        return TCALL_MISFIT_DUPLICATE;
-    tcall_place_at_(around, fit->place);
-    return TCALL_FITS;
-}
-
-/* An item of a list comes next; those behind the last that it may have have no
- * shape. Returns what is wrong with the list: only the first one too many is.
- */
-static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
-{
-    const tcall_shape *list = (const tcall_shape *)around->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    char *base = around->base;
-    place->what = NULL;
-    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
-        around->index++;
-    if (around->index == most)
-        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                   ? TCALL_MISFIT_ROOM
-                   : TCALL_MISFIT_MAX_ITEMS;
-    if (around->index > most)
-        return TCALL_FITS;
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(
-        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
-    return TCALL_FITS;
-}
-
-/* An object is complete: looks after the members that were not given, from
- * behind the one at hand. Returns whether one is missing, which is at hand
- * then. */
-static bool tcall_place_lacks_(tcall_place_ *place)
-{
-    const tcall_object *object = (const tcall_object *)place->what;
-    while (++place->index < TCALL_FETCH_8_(&object->count))
-        if (!tcall_store_member_end_(object, place->base,
-                                     (uint8_t)place->index))
-            return true;
-    return false;
-}
-
-/* Takes the member at hand back, if it may be absent. Returns its name, a word
- * in flash, or NULL. */
-TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    uint8_t index = (uint8_t)around->index;
-    tcall_place_ member;
-    tcall_place_at_(around, &member);
-    if (!member.what ||
-        TCALL_FETCH_8_(&((const tcall_shape *)member.what)->flags) &
-            TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, index);
-    tcall_store_null_(tcall_store_came_(object, around->base), index);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          index);
-}
-
-/* A list is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_list_(const tcall_place_ *place)
-{
-    const tcall_shape *list = (const tcall_shape *)place->what;
-    uint16_t count = (uint16_t)(place->index + 1);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return count < (uint16_t)TCALL_FETCH_32_(&list->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* A member that is null has no value. */
-static void tcall_place_null_(const tcall_place_ *place, bool object)
-{
-    const tcall_place_ *around = place - 1;
-    if (object)
-        tcall_store_null_(around->base, (uint8_t)around->index);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A scalar begins with this character. */
-static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
-{
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    fit->length = fit->followed = 0;
-    fit->nul = false;
-    if (first == 'n' && fit->levels && kind != TCALL_KIND_JSON &&
-        TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
-        tcall_place_null_(place, object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    else if (kind == TCALL_KIND_CHOICE)
-        tcall_words_begin_(&fit->now.words,
-                           TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-}
-
-/* Takes a part of a scalar. A text is stored, as far as there is room. */
-TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
-                                   size_t len)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
-    size_t i;
-    if (kind == TCALL_KIND_CHOICE)
-        tcall_words_take_(&fit->now.words, bytes, len);
-    if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
-        len < size && fit->length < size - len)
-        memcpy(place->base + fit->length, bytes, len);
-    for (i = 0; i < len; i++)
-        fit->followed += (bytes[i] & 0xC0) == 0x80;
-    fit->nul = fit->nul || !*bytes;
-    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
-}
-
-/* A text is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_text_end_(const tcall_place_ *place,
-                                     const tcall_fit_ *fit)
+/* A text of so many characters is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_(const tcall_place_ *place,
+                                 const tcall_fit_ *fit, size_t count)
 {
     const tcall_shape *shape = (const tcall_shape *)place->what;
-    size_t count = fit->length - fit->followed; /* of characters */
     bool room = fit->length < TCALL_FETCH_16_(&shape->size);
     if (place->base) /* half a text is none */
         place->base[room ? fit->length : 0] = '\0';
@@ -6218,43 +6061,21 @@ static uint8_t tcall_place_text_end_(const tcall_place_ *place,
     if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         return TCALL_MISFIT_MIN_LENGTH;
     if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_TEXT &&
         !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
         return TCALL_MISFIT_MAX_LENGTH;
     return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
 }
 
 /* A word is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_choice_(const tcall_place_ *place,
-                                   tcall_words_ *words)
+static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
 {
-    bool is = tcall_words_end_(words);
+    bool is = tcall_words_end_(&fit->now.words, fit->length);
     if (place->base)
-        *place->base = (char)(is ? words->index : 255);
+        *place->base = (char)(is ? fit->now.words.index : 255);
     return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
                        TCALL_MEMBER_OTHERS
                ? TCALL_FITS
                : TCALL_MISFIT_ENUM;
-}
-
-/* A scalar of these types is complete. Returns what is wrong with it; of a
- * number that is out of bounds also its units. */
-static uint8_t tcall_place_ends_(tcall_fit_ *fit, uint8_t types,
-                                 const tcall_num_ *number, tcall_units_ *units)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
-        return TCALL_MISFIT_TYPE;
-    if (kind == TCALL_KIND_JSON ||
-        (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
-        return tcall_place_text_end_(place, fit);
-    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
-        return tcall_place_choice_(place, &fit->now.words);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
-        types & TCALL_SHAPE_NUMBER)
-        return tcall_place_number_(place, number, units);
-    return TCALL_FITS;
 }
 
 /* ---- a struct, as the recogniser tells of its text ---- */
@@ -6282,25 +6103,23 @@ static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
                                    const char *name, size_t len, bool last)
 {
-    tcall_place_ *around = fit->place - 1;
+    const tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     tcall_words_ *words = &fit->now.words;
-    uint16_t after = (uint16_t)(around->index + 1);
     if (fit->types) {
-        tcall_words_begin_(words,
-                           TCALL_FETCH_POINTER_(const char *, &object->names),
-                           TCALL_FETCH_8_(&object->count));
-        if (fit->next && after < words->count) {
-            words->word = fit->next;
-            words->index = (uint8_t)after;
-        }
+        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
+        words->count = TCALL_FETCH_8_(&object->count);
+        words->word = fit->next ? fit->next : words->list;
+        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
+        fit->types = 0;
+        fit->length = 0;
     }
-    fit->types = 0;
-    tcall_words_take_(words, name, len);
+    tcall_words_take_(words, fit->length, name, len);
+    fit->length += len;
     if (!last)
         return false;
     fit->types = TCALL_SHAPE_ANY;
-    tcall_fit_note_(s, tcall_place_member_(around, fit), fit->levels);
+    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
     return fit->place->what != NULL;
 }
 
@@ -6312,83 +6131,154 @@ TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
                         (uint8_t)(fit->levels - 1));
 }
 
-/* An object or list with a shape opens, and what is in it comes next. */
+/* An object or list opens, and what is in it comes next; a struct is what it is
+ * at first. */
 static void tcall_fit_opens_(tcall_fit_ *fit)
 {
-    tcall_place_ *place = fit->place;
+    tcall_place_ *place = fit->place++;
     const tcall_shape *shape = (const tcall_shape *)place->what;
+    const tcall_object *object = fit->object;
     fit->levels++;
-    fit->place++;
     fit->next = NULL;
     place->index = TCALL_NO_MEMBER_; /* the first one comes next */
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
         return;
-    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
-    if (!place->what)
-        place->what = fit->object;
-    tcall_store_object_((const tcall_object *)place->what, place->base);
+    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
+        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    place->what = object;
+    TCALL_COPY_(place->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* A member that is null has no value. */
+static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
+{
+    const tcall_place_ *around = fit->place - 1;
+    if (object)
+        tcall_bit_set_(around->base, around->index, false);
+    else if (fit->place->base) /* an item, which nothing else sets */
+        memset(fit->place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
 }
 
 /* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. */
+ * heard of as an object or list, has opened. A scalar of a wrong type shows at
+ * its end: it may mean another one. */
 TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
                                           char first, uint8_t most)
 {
-    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
-    uint8_t types = tcall_types_from_(first), kind;
-    bool wrong, open = types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY);
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const uint8_t types = tcall_types_from_(first);
+    uint8_t kind, wrong = TCALL_FITS;
+    fit->types = types;
+    fit->length = 0;
+    fit->nul = false;
     if (!shape)
         return TCALL_SKIP_;
     kind = TCALL_FETCH_8_(&shape->kind);
-    wrong = !(TCALL_FETCH_8_(&shape->types) & types);
-    fit->types = types;
-    open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
-    if (wrong &&
-        !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
-        tcall_fit_note_(s, TCALL_MISFIT_TYPE, fit->levels);
-        return TCALL_SKIP_;
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
+        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        if (!(TCALL_FETCH_8_(&shape->types) & types))
+            wrong = TCALL_MISFIT_TYPE;
+        else if (shaped && fit->levels == most)
+            wrong = TCALL_MISFIT_LEVELS;
+        tcall_fit_note_(s, wrong, fit->levels);
+        if (wrong)
+            return TCALL_SKIP_;
+        if (shaped) {
+            tcall_fit_opens_(fit);
+            return TCALL_HEAR_;
+        }
+        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
     }
-    if (open && fit->levels == most) {
-        tcall_fit_note_(s, TCALL_MISFIT_LEVELS, fit->levels);
-        return TCALL_SKIP_;
-    }
-    if (open)
-        tcall_fit_opens_(fit);
-    else
-        tcall_place_begin_(fit, s->object, first);
     if (kind == TCALL_KIND_JSON)
         return TCALL_RAW_;
-    return open || wrong || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
-               ? TCALL_HEAR_
-               : TCALL_SKIP_;
+    if (types == TCALL_SHAPE_NULL && fit->levels)
+        tcall_fit_null_(fit, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    if (kind == TCALL_KIND_CHOICE) {
+        tcall_words_ *words = &fit->now.words;
+        words->word = words->list =
+            TCALL_FETCH_POINTER_(const char *, &shape->more);
+        words->index = 0;
+        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+    }
+    return TCALL_HEAR_;
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
+                                   size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    bool string = fit->types == TCALL_SHAPE_STRING;
+    if (kind == TCALL_KIND_CHOICE && string)
+        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
+    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
+        place->base && len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A scalar of these types is complete, or a value that is kept as its text: it
+ * is checked and stored. Returns what is wrong with it. */
+TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s, tcall_fit_ *fit,
+                                      uint8_t types, const tcall_num_ *number)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    bool json = kind == TCALL_KIND_JSON;
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
+        if (json && place->base)
+            *place->base = '\0';
+        return TCALL_MISFIT_TYPE;
+    }
+    if (json)
+        return tcall_place_text_(place, fit, fit->length);
+    if (types == TCALL_SHAPE_NULL)
+        return TCALL_FITS;
+    if (kind == TCALL_KIND_TEXT)
+        return tcall_place_text_(place, fit, fit->length - s->followed);
+    if (kind == TCALL_KIND_CHOICE)
+        return tcall_place_choice_(place, fit);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return tcall_place_number_(place, number, &fit->now.units);
+    return TCALL_FITS;
 }
 
 /* The innermost object or list is complete. */
 TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                     bool object)
+                                     bool is_object)
 {
     tcall_place_ *place = fit->place - 1;
     uint8_t above = (uint8_t)(fit->levels - 1);
-    if (object) {
-        place->index = TCALL_NO_MEMBER_;
-        while (tcall_place_lacks_(place))
-            tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    if (is_object) {
+        const tcall_object *object = (const tcall_object *)place->what;
+        const tcall_shape *member =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+        const char *came = tcall_came_(object, place->base);
+        const uint8_t count = TCALL_FETCH_8_(&object->count);
+        for (place->index = 0; place->index < count; place->index++, member++)
+            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+                !TCALL_BIT_OF_(came, place->index))
+                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
     } else {
-        tcall_fit_note_(s, tcall_place_list_(place), above);
+        const tcall_shape *list = (const tcall_shape *)place->what;
+        const uint16_t count = (uint16_t)(place->index + 1);
+        if (place->base)
+            memcpy(place->base, &count, sizeof count);
+        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
+            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
     }
     fit->next = NULL;
     fit->levels = above;
     fit->place = place;
-}
-
-/* A scalar is complete. Returns what is wrong with it, which is noted. */
-TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                      uint8_t types, const tcall_num_ *number,
-                                      tcall_units_ *units)
-{
-    uint8_t code = tcall_place_ends_(fit, types, number, units);
-    tcall_fit_note_(s, code, fit->levels);
-    return code;
 }
 
 /* ---- the decoder ---- */
@@ -6417,6 +6307,13 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     misfit->steps = levels;
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
+    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
+        const tcall_units_ *units = &decoder->fit.now.units;
+        misfit->got = units->value < INT32_MIN   ? INT32_MIN
+                      : units->value > INT32_MAX ? INT32_MAX
+                                                 : (int32_t)units->value;
+        misfit->exact = !units->rest && misfit->got == units->value;
+    }
 #if TOOLCALL_MISFIT_TEXT
     misfit->text_len = 0;
     if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
@@ -6427,37 +6324,33 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
-                                size_t len)
+/* Keeps the beginning of a name or word, of which so much came. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
+                                const char *bytes, size_t len)
 {
     const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    size_t i = decoder->fit.length;
-    for (; len && i < room; len--)
-        decoder->text[i++] = *bytes++;
+    for (; len && came < room; len--)
+        decoder->text[came++] = *bytes++;
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (decoder->fit.types)
-        decoder->fit.length = 0;
-    tcall_decoder_keep_(decoder, name, len);
-    decoder->fit.length += len;
-    return tcall_fit_name_(s, &decoder->fit, name, len, last);
+    tcall_fit_ *fit = &decoder->fit;
+    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    return tcall_fit_name_(s, fit, name, len, last);
 }
 
 static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_place_ *place = decoder->fit.place;
-    const tcall_shape *shape;
     tcall_ask_ ask;
     tcall_fit_next_(s, &decoder->fit);
     if (place->what && decoder->hole &&
         tcall_place_kind_(place) == TCALL_KIND_HOLE) {
-        shape = (const tcall_shape *)place->what;
+        const tcall_shape *shape = (const tcall_shape *)place->what;
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
@@ -6473,105 +6366,73 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 #define TCALL_NUMBER_LENGTH_ 1024
 #define TCALL_NUMBER_POWER_  3000
 
-/* Takes a digit before the exponent. */
-static void tcall_decoder_digit_(tcall_decoder *decoder, char c)
-{
-    tcall_numeral_ *number = &decoder->fit.now.number;
-    if (c == '0' && !number->count) {
-        number->places = (int16_t)(number->places - number->point);
-        return;
-    }
-    number->places = (int16_t)(number->places + !number->point);
-    if (number->count < TOOLCALL_NUMBER_DIGITS)
-        decoder->text[number->count] = c;
-    number->count++;
-    if (c != '0')
-        number->last = number->count;
-}
-
 /* Takes a byte of a number. */
 static void tcall_decoder_number_(tcall_decoder *decoder, char c)
 {
     tcall_numeral_ *number = &decoder->fit.now.number;
-    if (c == '-' && number->exponent)
-        number->under = true;
-    else if (c == '-')
-        number->minus = true;
-    else if (c == '.')
+    if (c == '.') {
         number->point = true;
-    else if ((c | 0x20) == 'e')
+    } else if ((c | 0x20) == 'e') {
         number->exponent = true;
-    else if (tcall_is_digit_(c) && !number->exponent)
-        tcall_decoder_digit_(decoder, c);
-    else if (tcall_is_digit_(c) && number->power < TCALL_NUMBER_POWER_)
-        number->power = (int16_t)(number->power * 10 + (c - '0'));
-}
-
-/* Returns the number that came. */
-static tcall_num_ tcall_decoder_num_(const tcall_decoder *decoder)
-{
-    const tcall_numeral_ *number = &decoder->fit.now.number;
-    tcall_num_ num = {NULL, NULL, 0, 0, number->minus, false};
-    num.top =
-        number->places - 1 + (number->under ? -number->power : number->power);
-    if (!number->last)
-        return num;
-    num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-    num.first = decoder->text;
-    num.last =
-        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-    num.sign = num.minus ? -1 : 1;
-    return num;
+    } else if (number->exponent) {
+        if (c == '-')
+            number->under = true;
+        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
+            number->power = (int16_t)(number->power * 10 + (c - '0'));
+    } else if (c == '-') {
+        number->minus = true;
+    } else if (c == '0' && !number->count) {
+        number->places = (int16_t)(number->places - number->point);
+    } else {
+        number->places = (int16_t)(number->places + !number->point);
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            decoder->text[number->count] = c;
+        number->count++;
+        if (c != '0')
+            number->last = number->count;
+    }
 }
 
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     size_t i;
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    else
         for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
              i++)
             tcall_decoder_number_(decoder, bytes[i]);
-    else
-        tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* Whether a number came that is too long, and not merely kept as its text. */
-static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
-{
-    const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    return decoder->fit.types & TCALL_SHAPE_NUMBER &&
-           decoder->fit.length > TCALL_NUMBER_LENGTH_ &&
-           (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
-            (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
 
 /* A scalar is complete, or a value that is kept as its text. */
 static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
-    uint8_t types = decoder->fit.types, code;
-    tcall_misfit *misfit;
-    tcall_units_ units = {0, 0};
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
-    if (tcall_decoder_too_long_(decoder)) {
-        tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
-        return;
+    tcall_fit_ *fit = &decoder->fit;
+    const tcall_numeral_ *number = &fit->now.number;
+    const uint8_t kind = tcall_place_kind_(fit->place);
+    uint8_t types = fit->types, code;
+    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER) {
+        num.minus = number->minus;
+        num.top = number->places - 1 +
+                  (number->under ? -number->power : number->power);
+        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+        if (number->last) {
+            num.first = decoder->text;
+            num.last = num.first +
+                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+            num.sign = num.minus ? -1 : 1;
+        }
+        if (number->last > num.top + 1)
+            types = TCALL_SHAPE_NUMBER;
     }
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_decoder_num_(decoder);
-    if (number.sign && decoder->fit.now.number.last > number.top + 1)
-        types = TCALL_SHAPE_NUMBER;
-    code = tcall_fit_ends_(s, &decoder->fit, types, &number, &units);
-    if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
-        decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count - 1];
-        misfit->got = units.value < INT32_MIN   ? INT32_MIN
-                      : units.value > INT32_MAX ? INT32_MAX
-                                                : (int32_t)units.value;
-        misfit->exact = !units.rest && misfit->got == units.value;
-    }
+    code = tcall_fit_ends_(s, fit, types, &num);
+    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
+        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        code = TCALL_MISFIT_ROOM;
+    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
@@ -7841,7 +7702,7 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    size_t count = m->fit.length - m->fit.followed;
+    size_t count = m->fit.length - m->syntax.followed;
     tcall_fault fault;
     if (object || levels < m->fit.levels)
         place--;
@@ -7861,7 +7722,6 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     if (target->node) {
         tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
     } else if (target->object || target->shape) {
-        m->fit.late = m->is.coerce != NULL;
         m->fit.object = target->object;
         tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
                         target->object ? &tcall_root_ : target->shape,
@@ -7889,17 +7749,18 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
  * stored. */
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    tcall_units_ units;
     tcall_str text = tcall_machine_hand_(m);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
-        m->fit.length = m->fit.followed = 0;
+        m->fit.length = 0;
         m->fit.nul = false;
         tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    tcall_fit_ends_(&m->syntax, &m->fit, types, &number, &units);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
+                    m->fit.levels);
 }
 
 /* An object or array with a shape is complete, or is skipped. */
@@ -8001,15 +7862,6 @@ static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
 
 /* ---- what the recogniser tells ---- */
 
-/* How many bytes are not the first of a character. */
-static size_t tcall_machine_followed_(const char *bytes, size_t len)
-{
-    size_t followed = 0;
-    while (len--)
-        followed += ((unsigned char)*bytes++ & 0xC0) == 0x80;
-    return followed;
-}
-
 /* The type of a value, known by its first character; whether a number is whole
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
@@ -8043,7 +7895,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->fit.length = m->fit.followed = 0;
+    m->fit.length = 0;
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8054,11 +7906,10 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
-    m->fit.length += len; /* what is written may take the place of what came */
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
     if (m->fit.place && !m->skip && tcall_machine_going_(m))
         tcall_fit_name_(s, &m->fit, name, len, last);
+    else
+        m->fit.length += len; /* what is written may stand where it came */
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -8138,7 +7989,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
-    m->fit.length = m->fit.followed = 0;
+    m->fit.length = 0;
     m->heard = m->heard && m->skip;
     if (m->fit.place && !m->skip)
         tcall_machine_fit_(m, first);
@@ -8163,13 +8014,10 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (m->heard && !m->skip) {
+    if (m->heard && !m->skip)
         tcall_fit_data_(&m->fit, bytes, len);
-    } else {
-        if (s->wide)
-            m->fit.followed += tcall_machine_followed_(bytes, len);
+    else
         m->fit.length += len;
-    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -10955,7 +10803,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->fit.length - m->fit.followed;
+        count = m->fit.length - m->syntax.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
@@ -13369,8 +13217,9 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
  * JSON object, or numbers that they cannot hold; of a key twice each reader
- * makes something else. This is looked at once, when a call enters the
- * conversation. block: its free part may be used, or NULL. */
+ * makes something else. An agent looks at this once, when all calls of an
+ * answer have results; else whoever writes a request does. block: its free part
+ * may be used, or NULL. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
@@ -13661,9 +13510,8 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false;
+    copy.is_object = false; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
-        copy.is_object = tcall_is_object_text_(item->text, NULL);
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
         copy.synthetic_id =
             made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
@@ -13799,11 +13647,60 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
-/* ---- what protects a program without a report ----
- *
- * What a table must be for nothing unchecked to run, and nothing to crash. All
- * else that can be wrong with it is the developer's to hear: see the report.
- */
+/* ---- faults of a table ---- */
+
+/* X(NAME, sentence): what can be wrong with a row or with the registry, in the
+ * order in which it is reported, and what to do. */
+#define TCALL_FAULTS_(X)                                                       \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_FAULT_##NAME##_,
+    TCALL_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_FAULT_COUNT_
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_FAULT_(NAME, wrong) ((uint32_t)(wrong) << TCALL_FAULT_##NAME##_)
+
+/* Refuses a table that has faults. Who names a report hears of each. */
+TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
+{
+    if (!faults)
+        return TCALL_OK;
+    if (tc->desc.report)
+        tc->desc.report->tell(tc, name, faults);
+    return TCALL_E_TOOL;
+}
 
 /* A text that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
@@ -13811,51 +13708,54 @@ static bool tcall_is_unread_(tcall_schema_text source)
     return source.text && !source.reader;
 }
 
-/* Hooks that nobody would call might be what keeps a tool from running. */
-static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
-                             size_t count)
-{
-    return count == 0 || (hooks && tc->desc.stages);
-}
-
-/* Whether another tool has the name of a row. */
+/* Returns whether another tool has the name of a row. */
 static bool tcall_is_second_(const tcall *tc, const tcall_tool *tool)
 {
     return !tc->distinct && tool->name &&
            tcall_namesake_(tc, tcall_str_of(tool->name), tool);
 }
 
-static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
+/* Returns those faults of a row that are refused also without a report, because
+ * something unchecked could run, a hook would not keep a tool from running, or
+ * the program would crash. All others are for the developer alone. */
+static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
 {
-    return tool->name && *tool->name && tool->run &&
-           (tcall_is_checked_(tool) || tool->allow_no_schema) &&
-           !tcall_is_unread_(tool->parameters) &&
-           !tcall_is_unread_(tool->output) &&
-           !tcall_is_unread_(tool->provider_schema) &&
-           tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
-           !tcall_is_second_(tc, tool);
+    return TCALL_FAULT_(TOOL_NAME, !tool->name || !*tool->name) |
+           TCALL_FAULT_(TWICE, tcall_is_second_(tc, tool)) |
+           TCALL_FAULT_(RUN, !tool->run) |
+           TCALL_FAULT_(HOOKS, tool->hook_count && !tool->hooks) |
+           TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
+           TCALL_FAULT_(NO_SCHEMA,
+                        !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
+                                    tcall_is_unread_(tool->output) ||
+                                    tcall_is_unread_(tool->provider_schema));
 }
 
-static bool tcall_desc_works_(const tcall *tc)
+/* The same of the registry. */
+static uint32_t tcall_desc_harms_(const tcall_desc *desc)
 {
-    const tcall_desc *desc = &tc->desc;
-    if (desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX)
-        return false;
-    return (desc->tools || !desc->tool_count) &&
-           (!desc->rows || desc->row_count >= desc->tool_count) &&
-           (desc->services || !desc->service_count) &&
-           (!desc->validator || desc->validator->check) &&
-           tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
+    return TCALL_FAULT_(TOOLS, desc->tool_count && !desc->tools) |
+           TCALL_FAULT_(MANY, desc->tool_count > UINT16_MAX ||
+                                  desc->row_count > UINT16_MAX) |
+           TCALL_FAULT_(ROOM,
+                        desc->rows && desc->row_count < desc->tool_count) |
+           TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
+           TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
+           TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
+           TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
+           TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
 
 /* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
-    bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
-    int r = works ? TCALL_OK : TCALL_E_TOOL;
+    uint32_t harms =
+        tool ? tcall_row_harms_(tc, tool) : tcall_desc_harms_(&tc->desc);
+    int r = harms ? TCALL_E_TOOL : TCALL_OK;
     if (tc->desc.report)
-        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
-    if (works && tc->desc.stages)
+        r = tc->desc.report->check(tc, tool, harms);
+    if (!harms && tc->desc.stages)
         r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
     return r;
 }
@@ -14103,8 +14003,6 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Returns whether anybody listens. */
 TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
 {
@@ -14136,111 +14034,11 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     tc->dispatch = dispatch.outer;
 }
 
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
-
 /* ---- the report ----
  *
  * What a developer is told of const tables. A program that does not name it
  * carries none of the sentences and of what finds the faults.
  */
-
-/* A row or table that is judged, and what came of it so far. */
-typedef struct tcall_review_ {
-    tcall *tc;
-    const char *name;
-    int error; /* TCALL_OK or TCALL_E_TOOL */
-} tcall_review_;
-
-/* X(NAME, sentence): what can be wrong with a table, and what to do. */
-#define TCALL_PROBLEMS_(X)                                                     \
-    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
-                 "A-Z a-z 0-9 _ -")                                            \
-    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
-    X(TWICE, "another tool has this name")                                     \
-    X(RUN, "run is missing: name the function that does the work")             \
-    X(PERMISSIONS,                                                             \
-      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
-    X(SAFE, "safe is none of tcall_safety")                                    \
-    X(HOOKS, "hooks and hook_count belong together: give both")                \
-    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
-    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(HOOK_RUN, "run is missing: name the function to call")                   \
-    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
-    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
-                 "set allow_no_schema")                                        \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
-            "which is written from the shape")                                 \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
-    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
-    X(TOOLS, "tool_count needs tools: the table")                              \
-    X(MANY, "there are more than 65535 tools")                                 \
-    X(ROWS, "rows and row_count belong together: give both")                   \
-    X(ROOM, "rows has less room than tools needs")                             \
-    X(SERVICES, "services and service_count belong together: give both")       \
-    X(NAMELESS, "services has one without a name: nobody could find it")       \
-    X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
-    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
-
-enum {
-#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
-    TCALL_PROBLEMS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_PROBLEM_COUNT_
-};
-
-/* Refuses the table where a condition holds that must not, and has that told by
- * whoever is named. */
-TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
-                                 unsigned problem)
-{
-    const struct tcall_reporter_ *report = review->tc->desc.report;
-    if (!wrong)
-        return;
-    review->error = TCALL_E_TOOL;
-    if (report)
-        report->tell(review->tc, review->name, problem);
-}
 
 /* Returns what an error means: of those that only agents report, where the
  * program names its reporter. */
@@ -14287,48 +14085,20 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-/* What is wrong with what a row says of its arguments. */
-static void tcall_row_check_arguments_(tcall_review_ *review,
-                                       const tcall_tool *tool)
+/* Returns further faults of a row: its schemas and hooks are checked apart. */
+static uint32_t tcall_row_slips_(const tcall_tool *tool)
 {
-    bool checked = tcall_is_checked_(tool);
-    tcall_refuse_(review, !checked && !tool->allow_no_schema,
-                  TCALL_PROBLEM_NO_SCHEMA_);
-    tcall_refuse_(review, tool->parameters.text && tool->shape,
-                  TCALL_PROBLEM_BOTH_);
-    tcall_refuse_(review,
-                  tcall_is_unread_(tool->parameters) ||
-                      tcall_is_unread_(tool->output) ||
-                      tcall_is_unread_(tool->provider_schema),
-                  TCALL_PROBLEM_READER_);
-    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
-    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  TCALL_PROBLEM_MODE_);
-}
-
-/* Reports everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
-{
-    tcall_review_ review = {tc, tool->name, TCALL_OK};
-    tcall_refuse_(&review,
-                  !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  TCALL_PROBLEM_TOOL_NAME_);
-    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review, tcall_is_second_(tc, tool), TCALL_PROBLEM_TWICE_);
-    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
-    tcall_refuse_(&review,
-                  (tool->permissions | tool->optional_permissions) >
-                      TCALL_EVERYTHING,
-                  TCALL_PROBLEM_PERMISSIONS_);
-    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  TCALL_PROBLEM_SAFE_);
-    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
-                  TCALL_PROBLEM_HOOKS_);
-    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  TCALL_PROBLEM_TOOL_STAGES_);
-    tcall_row_check_arguments_(&review, tool);
-    return review.error;
+    const char *name = tool->name ? tool->name : "";
+    return TCALL_FAULT_(TOOL_NAME, !tcall_name_fits_(name, "", 64, true)) |
+           TCALL_FAULT_(TAKEN, tcall_is_reserved_(name)) |
+           TCALL_FAULT_(PERMISSIONS,
+                        (tool->permissions | tool->optional_permissions) >
+                            TCALL_EVERYTHING) |
+           TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
+           TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
+           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
+           TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
+           TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
 
 static bool tcall_has_nameless_(const tcall_service *services, size_t count)
@@ -14339,38 +14109,14 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
     return false;
 }
 
-/* The same for the registry itself. */
-static int tcall_report_desc_(tcall *tc)
+/* The same of the registry. */
+static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 {
-    const tcall_desc *desc = &tc->desc;
-    tcall_review_ review = {tc, "tcall_desc", TCALL_OK};
-    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
-                  TCALL_PROBLEM_TOOLS_);
-    tcall_refuse_(&review,
-                  desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  TCALL_PROBLEM_MANY_);
-    tcall_refuse_(&review, !desc->rows != !desc->row_count,
-                  TCALL_PROBLEM_ROWS_);
-    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  TCALL_PROBLEM_ROOM_);
-    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
-                  TCALL_PROBLEM_HOOKS_);
-    tcall_refuse_(&review, !desc->services != !desc->service_count,
-                  TCALL_PROBLEM_SERVICES_);
-    tcall_refuse_(&review,
-                  tcall_has_nameless_(desc->services, desc->service_count),
-                  TCALL_PROBLEM_NAMELESS_);
-    tcall_refuse_(&review, desc->validator && !desc->validator->check,
-                  TCALL_PROBLEM_CHECK_);
-    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
-                  TCALL_PROBLEM_STAGES_);
-#ifdef TOOLCALL_NO_EVENTS
-    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
-#endif
-#ifdef TOOLCALL_NO_REPAIR
-    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
-#endif
-    return review.error;
+    return TCALL_FAULT_(ROWS, !desc->rows != !desc->row_count) |
+           TCALL_FAULT_(HOOKS, desc->hooks && !desc->hook_count) |
+           TCALL_FAULT_(SERVICES, desc->services && !desc->service_count) |
+           TCALL_FAULT_(NAMELESS, tcall_has_nameless_(desc->services,
+                                                      desc->service_count));
 }
 
 /* Begins a line of the report; returns where to write on, or NULL. */
@@ -14384,29 +14130,40 @@ TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
-/* Notes the first sentence, and writes each as a line. */
-static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+/* Writes a line of the report. */
+static void tcall_report_line_(tcall *tc, const char *name, const char *text,
+                               const char *more)
+{
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!out)
+        return;
+    tcall_write_text(out, text);
+    tcall_write_text(out, more);
+    tcall_write_text(out, "\n");
+}
+
+/* Writes a line for each fault, and notes the first sentence of all. */
+static void tcall_report_tell_(tcall *tc, const char *name, uint32_t faults)
 {
     static const char sentences[] =
 #define TCALL_X_(NAME, sentence) sentence "\0"
-        TCALL_PROBLEMS_(TCALL_X_);
+        TCALL_FAULTS_(TCALL_X_);
 #undef TCALL_X_
-    const char *sentence = tcall_nth_(sentences, problem);
-    tcall_writer *out = tcall_report_(tc, name);
-    if (!tc->problem)
-        tc->problem = sentence;
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
+    const char *sentence;
+    for (sentence = sentences; faults; faults >>= 1) {
+        if (faults & 1) {
+            tc->problem = tc->problem ? tc->problem : sentence;
+            tcall_report_line_(tc, name, sentence, "");
+        }
+        sentence = tcall_nth_(sentence, 1);
     }
 }
 
-/* Is there a hook that may give approval? */
+/* Returns whether there is a hook that may give approval. */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 {
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (hooks[i].stage == TCALL_WILL_CHECK_CONSENT)
+    for (; count; hooks++, count--)
+        if (hooks->stage == TCALL_WILL_CHECK_CONSENT)
             return true;
     return false;
 }
@@ -14416,27 +14173,26 @@ static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->faults;
-    if (out && withheld) {
-        tcall_report_(tc, tool->name);
-        tcall_write_text(out,
-                         "note: nobody can call it: tcall_desc lacks its ");
-        tcall_write_text(out, withheld);
-        tcall_write_text(out, "\n");
-    }
-    if (out && tool->confirm && !desc->approve &&
+    if (withheld)
+        tcall_report_line_(tc, tool->name,
+                           "note: nobody can call it: tcall_desc lacks its ",
+                           withheld);
+    if (tool->confirm && !desc->approve &&
         !tcall_has_consent_(desc->hooks, desc->hook_count) &&
-        !tcall_has_consent_(tool->hooks, tool->hook_count)) {
-        tcall_report_(tc, tool->name);
-        tcall_write_text(out, "note: confirm needs tcall_desc.approve: each "
-                              "call is denied\n");
-    }
+        !tcall_has_consent_(tool->hooks, tool->hook_count))
+        tcall_report_line_(tc, tool->name,
+                           "note: confirm needs tcall_desc.approve: each call "
+                           "is denied",
+                           "");
 }
 
 /* Reports on a row, or NULL: on the registry. */
-static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
+static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
+                               uint32_t harms)
 {
-    int r = tool ? tcall_report_row_(tc, tool) : tcall_report_desc_(tc);
+    uint32_t slips =
+        tool ? tcall_row_slips_(tool) : tcall_desc_slips_(&tc->desc);
+    int r = tcall_refuse_(tc, tool ? tool->name : "tcall_desc", harms | slips);
     if (tool && r == TCALL_OK)
         tcall_report_notes_(tc, tool);
     return r;
@@ -15489,8 +15245,9 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
 /* A schema of a row must compile, into the free part of the block, at whose
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check. */
-static int tcall_schema_judge_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
     tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
@@ -15518,9 +15275,9 @@ static int tcall_schema_judge_(const tcall_judged_ *judged,
 }
 
 /* Without an author nobody is told, and the nodes lie at the end. */
-static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
-                              void *mem, size_t size,
-                              const tcall_author_ *author)
+TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
+                                     tcall_schema_text source, void *mem,
+                                     size_t size, const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
@@ -15528,9 +15285,9 @@ static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
 }
 
 /* Nodes that were made before stay where they are. */
-static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size,
-                             const tcall_author_ *author)
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                                    void *mem, size_t size,
+                                    const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
@@ -15659,22 +15416,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_array_(out, schema, depth - 1);
     else
         tcall_write_example_number_(out, schema);
-}
-
-/* ---- the reader ---- */
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
-    tcall_say_node_, tcall_write_schema_value_};
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
-    tcall_write_schema_value_};
-
-tcall_schema_text tcall_schema_text_of(const char *text)
-{
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
-    return source;
 }
 
 /* Returns what says a misfit of a schema; NULL: it is a shape's. */
@@ -16720,7 +16461,7 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
         sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
     else if (sum < fuzzy)
         sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0 >> shift) | sum << shift);
+    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
@@ -17300,29 +17041,15 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. value: of a hook that
- * failed its error, else a verdict. */
+/* Sends an event about a call, where somebody is named who does. value: of a
+ * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
                                                     tcall_str text, int value)
 {
-    tcall *tc = call ? call->cx.tc : NULL;
-    tcall_event event;
-    if (!tc || !tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(tc, &event, kind);
+    const tcall *tc = call ? call->cx.tc : NULL;
+    if (tc && tc->desc.events)
+        tc->desc.events->tell(call, kind, text, value);
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
@@ -17407,35 +17134,46 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
+/* Reads arguments as they were meant. What was fixed may be longer than it
+ * came, as a control character takes six bytes as an escape: it is then read
+ * once more, with more room. */
+static void tcall_arguments_meant_(const tcall_block *block,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
+                                   uint32_t *fixes)
+{
+    size_t half;
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+    if (machine->error != TCALL_E_MEMORY || !*fixes)
+        return;
+    half = (desc->size + desc->arena_size) / 2;
+    tcall_arguments_begin_(block, desc,
+                           text.len < half / 6 ? 6 * text.len + 3 : half);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+}
+
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_read_arguments, NULL, NULL};
+    tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
- * longer than it came, as a control character takes six bytes as an escape: it
- * is then read once more, with more room. */
+/* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
-    size_t room = text.len + 1, half, used;
-    int rounds;
+    size_t used;
     *fixes = 0;
-    for (rounds = 0; rounds < 2; rounds++) {
-        tcall_arguments_begin_(block, desc, room);
-        if (lenient && lenient->read)
-            lenient->read(machine, desc, text, false, fixes);
-        else
-            tcall_machine_read_(machine, desc, text);
-        if (machine->error != TCALL_E_MEMORY || !*fixes)
-            break;
-        half = (desc->size + desc->arena_size) / 2;
-        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
                                             : machine->is.size;
@@ -17566,8 +17304,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
-    return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, source);
+    return call->node ? TCALL_OK : source.reader->hold(tc, &call->node, source);
 }
 
 /* ---- attempts ---- */
@@ -17627,8 +17364,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-#ifndef TOOLCALL_NO_REPAIR
-
 /* Tries a repair. Where it is refused too, what came counts again. */
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
@@ -17653,17 +17388,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * TCALL_E_AGAIN, or why what came was refused. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
     tcall_loan_ loan;
     tcall_str text;
     int r;
-    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+    if (call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair(tc->desc.user, call, &out);
+    r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
@@ -17676,16 +17411,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
         return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(call, text);
 }
-
-#else
-
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    return call->error;
-}
-
-#endif
 
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
@@ -17716,8 +17441,8 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
-        r = tcall_hydrate_repair_(tc, call);
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+        r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
@@ -18371,35 +18096,28 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
+/* Writes the names of a set of permissions. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_permissions_(tcall_writer *out, unsigned set,
+                         const char *const *names, const char *separator)
 {
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
     const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
+    for (; set; set >>= 1, names++)
+        if (set & 1) {
             tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
+            tcall_write_text(out, *names);
+            before = separator;
         }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                       bool developer)
+/* Writes why the tool is not permitted. */
+TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char *const names[] = {"read", "write", "execute", "network",
+                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
     } else if (!missing) {
@@ -18408,16 +18126,11 @@ TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
+        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
     }
 }
 
@@ -19262,7 +18975,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx, false);
+    tcall_write_denial_(&out, cx);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -19392,55 +19105,78 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Reads the output as its schema has it, and keeps what is wrong with it. What
- * this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Says the first thing that is wrong with an output, where it stays. */
+static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
+                                const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
+/* Reads the output as its schema has it. Where that is refused the block goes
+ * on holding the reason. What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
     tcall_schema_text source = cx->call->tool->output;
+    size_t high = tc->block.high;
     tcall_attempt attempt;
     tcall_target target;
-    tcall_writer why;
+    bool held;
     int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
     target.rows = source.reader->rows;
-    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
-    if (r < 0)
-        return r;
-    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+    r = source.reader->hold(tc, &target.node, source);
+    held = r == TCALL_OK;
+    if (held)
+        r = tcall_attempt_read_(tc, &attempt, &target, false);
+    if (r == TCALL_E_MEMORY)
+        cx->wanted = attempt.came.len; /* all of it is needed */
+    if (r == TCALL_E_INVALID) {
+        tcall_output_wrong_(cx, source.reader->say, &attempt);
+        return TCALL_E_OUTPUT;
+    }
+    tcall_block_back_(&tc->block, high);
+    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
                                       "value, which its schema asks for");
-    if (r == TCALL_E_INVALID) {
-        tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
-        tcall_write_text(&why, ": ");
-        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
-                         &attempt.fault[0], false);
-        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    }
     return TCALL_E_OUTPUT;
 }
 
-/* Checks the output against tool->output, if it has that. What a hook answered
- * in place of the tool is its own. */
+/* Checks the output, where the tool has a schema of it. What a hook answered in
+ * place of the tool is its own. */
 static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
-    size_t high = cx->tc->block.high;
-    bool own = cx->state != TCALL_ANSWERED_;
-    int r = TCALL_OK;
-    if (tool && tool->output.text &&
-        own) /* what was cut is no fault of the tool */
-        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
-    if (r == TCALL_E_MEMORY && !cx->wanted)
-        cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
-        tcall_block_back_(&cx->tc->block, high);
-    return r;
+    return tool && tool->output.text && cx->state != TCALL_ANSWERED_
+               ? tool->output.reader->output(cx)
+               : TCALL_OK;
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
 }
 
 /* ---- hooks ---- */
@@ -19460,17 +19196,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
-        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      TCALL_PROBLEM_HOOK_STAGE_);
-        r = tcall_worse_(r, review.error);
+        r = tcall_worse_(
+            r,
+            tcall_refuse_(tc, which,
+                          TCALL_FAULT_(HOOK_RUN, !hook->run) |
+                              TCALL_FAULT_(HOOK_STAGE,
+                                           hook->stage >= TCALL_STAGE_COUNT)));
     }
     return r;
 }
@@ -19859,37 +19596,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
         tcall_fail_(cx, tc->breaker(cx, true));
 }
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Reports why a call failed; of one that is not permitted the developer reads
- * what to change. */
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    tcall_str said = cx->failure.reason;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (!tcall_is_heard_(cx->tc))
-        return;
-    if (!said.len)
-        said = tcall_str_of(tcall_meaning_(cx->tc, error));
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (room) {
-        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-        if (withheld)
-            tcall_write_denial_(&out, cx, true);
-        else
-            tcall_say_refused_(&out, call);
-        said = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
-}
-
 /* Where the block was too small for one step of a call that began at this
  * height, the next ones would need more: says how large it has to be for all of
  * them. */
@@ -19914,7 +19620,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_error_(cx);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
@@ -20087,6 +19793,104 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
+}
+
+/* ---- events ---- */
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Writes why a tool is not permitted for the developer, who reads which tool it
+ * is, and the remedy. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
+{
+    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
+                                        "TCALL_EXECUTE", "TCALL_NETWORK",
+                                        "TCALL_ACTUATE"};
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
+    if (tool->permissions <= TCALL_EVERYTHING && missing) {
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, names, " | ");
+        tcall_write_text(out, " to tcall_desc.allow");
+    }
+}
+
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cx->failure.reason.len
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_say_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            tcall_str text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.text = text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }
 
 /* ==========================================================================
@@ -21073,6 +20877,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             return more;
     }
     tcall_history_sign_(history, item);
+    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
+        item->is_object =
+            tcall_is_object_text_(item->text, history->chat->block);
     if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
@@ -23738,7 +23545,7 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((s->odd || reader->half) && !s->raw &&
+    if ((len == 3 || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
@@ -24059,9 +23866,6 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_),
-                              reader->chat->block))
-        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
@@ -25187,18 +24991,23 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-/* A number below zero is no limit anybody meant: it counts as zero does. */
+/* Returns a limit, or its default. A number below zero is no limit anybody
+ * meant: it counts as zero does. */
+static int tcall_agent_limit_(int limit, int otherwise)
+{
+    if (limit <= 0)
+        return otherwise;
+    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+}
+
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)
@@ -25518,9 +25327,12 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_machine machine;
         tcall_machine_desc desc;
         uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
+        if (tcall_is_object_text_(text, block)) {
+            head->flags |= TCALL_FLAG_OBJECT_;
+            continue;
+        }
         memset(&desc, 0, sizeof desc);
         desc.object = desc.for_c = true;
         /* where a longer one lies now must stay free when it is moved */
@@ -27144,7 +26956,7 @@ static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
-     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, TCALL_MEMBER_UNSAID, TOOLCALL_MCP_TOKEN + 1,
      TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
@@ -27172,7 +26984,7 @@ static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
      TCALL_NOWHERE, 0, 0, tcall_mcp_jsonrpc_},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
-     TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
+     TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
      offsetof(tcall_mcp_message_, method), 0, TCALL_MCP_METHOD_COUNT_ - 1, tcall_mcp_methods_},
@@ -27235,7 +27047,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     static const tcall_shape stash TCALL_FLASH_ = {TCALL_SHAPE_OBJECT,
                                                    TCALL_KIND_JSON,
                                                    0,
-                                                   0,
+                                                   TCALL_MEMBER_UNSAID,
                                                    TOOLCALL_MCP_STASH + 1,
                                                    0,
                                                    0,
@@ -27796,18 +27608,12 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     listener.user = &made;
     tcall_writer_init(&out, tcall_block_gap_(&tc->block), room);
     loan = tcall_block_lend_(&tc->block, room);
-#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
-#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
-#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
-#else
-    (void)listener;
-#endif
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
