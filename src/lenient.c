@@ -395,7 +395,7 @@ static const struct tcall_lenient_rule_ {
 /* Applies the first rule that goes where the machine is. Returns it, or that
  * which ends the table, and then nothing has changed. */
 static const struct tcall_lenient_rule_ *
-tcall_lenient_rule_(tcall_lenient_ *text, unsigned where)
+tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
     const char *from = text->at;
@@ -417,7 +417,7 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
     do
         ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
     while (ahead.at < ahead.end &&
-           tcall_lenient_rule_(&ahead, TCALL_LENIENT_AROUND_)->states);
+           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
     return ahead.at == ahead.end &&
            tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
 }
@@ -506,7 +506,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     tcall_lenient_passed_(text);
-    rule = tcall_lenient_rule_(text, tcall_lenient_where_(s));
+    rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
     if (rule->put) {
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
