@@ -3625,8 +3625,8 @@ typedef struct tcall_reader {
         int8_t fault;              /* of a call's arguments, or TCALL_OK */
         bool begun, open, ignored; /* open: it is in the block */
     } element;
-    bool echoes;           /* its arguments come again */
     struct {               /* of the current document */
+        bool echoes;       /* its element's arguments come again */
         uint8_t event;     /* TCALL_MEANS_... */
         bool told;         /* it has a value that matters */
         bool whole, piece; /* a whole answer; a piece of a stream */
@@ -21769,26 +21769,17 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    reader->answer.reasoning_dropped += dropped;
+    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
+        reader->raw_missing += dropped;
+    else
+        reader->answer.reasoning_dropped += dropped;
     if (dropped)
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
-                                   TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
-                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
         tcall_reasoning_drop_(reader, at, 0);
 }
@@ -21815,26 +21806,30 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
-    if (part == TCALL_PART_TEXT_)
-        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              piece.len);
+        tcall_reasoning_drop_(reader, at, piece.len);
     else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+        tcall_reader_append_(reader, at, part, piece);
+}
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
@@ -21864,19 +21859,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
-                                   TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
-                         TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
@@ -21917,18 +21899,6 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
            reader->answer.error != TCALL_E_MEMORY;
 }
 
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
-                             TCALL_PART_TEXT_, piece);
-}
-
 /* The element is complete: its text stays if it is reasoning. */
 TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
@@ -21937,16 +21907,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->element.type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->element.index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
-                                  reader->raw_missing);
-    } else {
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
         tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    }
     reader->raw_missing = 0;
 }
 
@@ -22067,21 +22033,24 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. */
+/* Moves what the first unmerged element brings to the item at this place. Where
+ * reasoning is missing already, more of it is of no use. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(reader, at, 0);
+    }
     tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
+        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -22114,18 +22083,19 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
+    tcall_answer *answer = &reader->answer;
     reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
         reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
             reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = reader->doc.stopped = false;
+    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
     memset(&reader->said, 0, sizeof reader->said);
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = false;
+    answer->unread = answer->has_text = false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
 }
 
 /* Makes room for what a call cannot do without. Where there is none the answer
@@ -22156,79 +22126,69 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Has the current document brought nothing but, at most, the open element? */
-static bool tcall_reader_is_alone_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_];
-    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
-        at = tcall_reader_next_(reader, at);
-    return at == reader->chat->block->low;
-}
-
 /* Whole arguments begin: they may be those of the last call with this number.
- */
+ * Only the first element of a document is compared. */
 TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
     size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
         return;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
             (reader->element.index && known->index != reader->element.index))
             continue;
         reader->place[TCALL_AT_ECHOED_] = at;
-        reader->echoes = true;
+        reader->doc.echoes = true;
     }
+}
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
+{
+    return tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
 }
 
 /* They are others, or of another call: what came of them is kept. */
 static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
+    const size_t *to = &reader->place[TCALL_AT_PENDING_];
     tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
+    reader->doc.echoes = false;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     reader->echo);
+        tcall_reader_drop_arguments_(reader, *to, reader->echo);
         return;
     }
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
+    text = tcall_reader_echoed_(reader);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                         TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
 }
 
-/* Is the next piece of them as it was? */
+/* Is the next piece of the current element as it was? */
 static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 {
-    tcall_str text;
-    if (!reader->echoes)
+    const tcall_str text = tcall_reader_echoed_(reader);
+    if (!reader->doc.echoes ||
+        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
         return false;
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
         reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
+    else
+        tcall_reader_echo_ends_(reader);
+    return reader->doc.echoes;
 }
 
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -22390,16 +22350,18 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
 {
     const int part = tcall_field_part_(field);
+    const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
     if (!tcall_reader_open_(reader, field))
         return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
+    if (reasons)
+        reader->said.words = (uint8_t)field;
+    if (reasons || part == TCALL_PART_SIGNATURE_)
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                               piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else
@@ -22444,13 +22406,16 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
 }
 
 /* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. */
+ * one. Arguments that came again are those of its call, all of them. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     size_t at = tcall_reader_owner_(reader);
     bool stays;
-    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
+    if (reader->doc.echoes) {
+        if (at != reader->place[TCALL_AT_ECHOED_] ||
+            reader->echo < tcall_reader_echoed_(reader).len)
+            tcall_reader_echo_ends_(reader); /* which may move both */
+        reader->doc.echoes = false;
         at = tcall_reader_owner_(reader);
     }
     stays = at == reader->place[TCALL_AT_PENDING_];
@@ -23195,35 +23160,24 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
+/* Returns digits in front of a unit as a number, moved by so many decimals and
+ * cut at the end of the range of 32 bits, or -1 where there is anything else.
+ */
+static long tcall_digits_(const char *text, const char *unit, int decimals)
 {
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int value;
+    int rest;
+    if (*unit && text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || strcmp(text + len, unit) != 0)
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, decimals, &value, &rest);
+    return (long)(value < most ? value : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -23314,7 +23268,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
+        long code = tcall_digits_(answer->stop_text, "", 0);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -23335,13 +23289,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 }
 
 /* ---- fields ---- */
-
-/* Has it a signature, or had one that did not fit? */
-static bool tcall_head_is_signed_(const tcall_item_head_ *head)
-{
-    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
-}
 
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
@@ -23440,18 +23387,29 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field, long number)
+/* A number is complete; no number is -1. */
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_INDEX)
+    tcall_answer *answer = &reader->answer;
+    const long number = tcall_digits_(reader->word, "", 0);
+    if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    else if (field == TCALL_FIELD_CHOICE_INDEX)
+    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
         reader->doc.other = number != 0;
-    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
-        reader->answer.input_tokens = number;
-    else if (number >= 0)
-        reader->answer.output_tokens = number;
-    if (field == TCALL_FIELD_CHOICE_INDEX)
         reader->doc.choice_known = true;
+    } else if (number >= 0) {
+        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
+                                            : &answer->output_tokens) = number;
+    }
+}
+
+/* "48s", "34.4s" or "250ms": how long to wait. */
+static void tcall_reader_delay_(tcall_reader *reader)
+{
+    long *ms = &reader->answer.wait_ms;
+    *ms = tcall_digits_(reader->word, "s", 3);
+    if (*ms < 0)
+        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -23467,12 +23425,12 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        tcall_reader_delay_(reader);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
     else
-        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
+        tcall_reader_number_(reader, field);
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23620,11 +23578,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->doc.in_whole = false;
-    if (reader->echoes &&
-        reader->echo < tcall_reader_len_(reader,
-                                         reader->place[TCALL_AT_ECHOED_],
-                                         TCALL_PART_TEXT_))
-        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -23647,9 +23600,10 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
         return;
     if (!reader->keeping_raw)
         reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
     if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
+                               TCALL_PART_TEXT_, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
@@ -23883,19 +23837,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    for (i = 0; i < TCALL_PLACES_; i++)
-        reader->place[i] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
+    tcall_reader_clear_(reader);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23908,7 +23859,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
-    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
