@@ -2732,7 +2732,7 @@ typedef enum tcall_step {
 /* One attempt at the arguments: what came, what a repair made of it, what hooks
  * made of it. Of an output that a hook replaced there is only its text. */
 typedef struct tcall_attempt {
-    const struct tcall_attempt *next; /* of the list it is in */
+    struct tcall_attempt *next; /* that was made after it */
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
@@ -2879,11 +2879,13 @@ struct tcall_call {
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
                              * nobody */
-    /* The attempt that counts: it is shown, approved, logged and sent back. */
-    tcall_attempt asked;
-    const tcall_attempt *others; /* what came first, what was refused ... */
-    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
-                                  * nobody else; NULL: asked */
+    /* The attempt that counts: it is shown, approved, logged and sent back.
+     * NULL before tcall_hydrate; all zero where nothing could be read. */
+    const tcall_attempt *asked;
+    tcall_attempt *attempts;   /* all of them, the first one first */
+    const tcall_attempt *runs; /* with what hooks injected, for the tool and
+                                * nobody else, and not in that list; NULL: asked
+                                */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -17145,23 +17147,6 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-/* Gives back what a call holds that is not under way. */
-TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    tcall_attempt *asked = &call->asked;
-    asked->came = call->arguments;
-    asked->args = tcall_json_of_(NULL, NULL);
-    asked->faults = 0;
-    call->others = call->runs = NULL;
-    asked->bound = cx->bound = NULL;
-    cx->services = NULL;
-    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
-        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
-    tcall_block_release_(&tc->block, call->mark);
-    call->mark = 0;
-}
-
 /* Returns the free part of the block for tokens and the like: aligned, without
  * its first `skip` bytes. */
 TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
@@ -17387,16 +17372,40 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 
 static const char tcall_by_model_[] = "model";
 
-/* Makes an attempt at the arguments of a call, beside what the block holds of
- * earlier ones: parses and validates. */
-TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
-                                 const char *by, tcall_str text)
+/* Of a call of which nothing was read yet. */
+static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
+                                            {NULL, 0}, {NULL, NULL},
+                                            NULL,      NULL,
+                                            {NULL, 0}, {NULL, 0},
+                                            0,         0,
+                                            0,         0,
+                                            0,         0,
+                                            0,         false};
+
+/* Makes room for an attempt in the block, at the end of a list. Returns NULL
+ * where there is none. */
+TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
+                                                tcall_attempt **list,
+                                                const char *by, tcall_str text)
 {
-    int r = call->incomplete;
+    tcall_attempt *attempt = (tcall_attempt *)tcall_block_take_(
+        &call->cx.tc->block, sizeof *attempt);
+    if (!attempt)
+        return NULL;
     memset(attempt, 0, sizeof *attempt);
     attempt->by = by;
     attempt->came = text;
     attempt->stage = call->cx.stage;
+    while (*list)
+        list = &(*list)->next;
+    return *list = attempt;
+}
+
+/* Parses and validates the text of an attempt. */
+TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
+                                       tcall_attempt *attempt)
+{
+    int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
@@ -17414,29 +17423,17 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Puts an attempt, or an output, among those that no longer count. */
-TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
-                                        const tcall_attempt *attempt)
-{
-    tcall_attempt *former =
-        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
-    if (!former)
-        return TCALL_E_MEMORY;
-    *former = *attempt;
-    former->next = call->others;
-    call->others = former;
-    return TCALL_OK;
-}
-
-/* Lets another attempt count. */
+/* Makes an attempt that counts from now on. */
 TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
                                       tcall_str text)
 {
-    call->error = tcall_attempt_former_(call, &call->asked);
-    if (call->error < 0)
-        return call->error;
-    call->error = tcall_attempt_(call, &call->asked, by, text);
-    call->cx.bound = call->asked.bound;
+    tcall_attempt *attempt =
+        tcall_attempt_new_(call, &call->attempts, by, text);
+    if (!attempt)
+        return call->error = TCALL_E_MEMORY;
+    call->asked = attempt;
+    call->error = tcall_attempt_check_(call, attempt);
+    call->cx.bound = attempt->bound;
     return call->error;
 }
 
@@ -17444,22 +17441,16 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
+    const tcall_attempt *came = call->asked;
     int error = call->error;
-    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = call->others;
-    call->others = NULL;
-    tcall_attempt_former_(call, &call->asked);
-    if (came)
-        call->asked = *came;
-    return error;
+    call->asked = came;
+    return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17493,7 +17484,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
     call->cx.call = call;
-    call->asked.came = call->arguments;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -17504,9 +17496,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     if (r == TCALL_OK)
-        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
-                           call->arguments);
-    call->cx.bound = call->asked.bound;
+        r = tcall_attempt_anew_(call, tcall_by_model_, call->arguments);
     return r;
 }
 
@@ -17517,7 +17507,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+    if (r < 0 && call->asked->step > TCALL_STEP_FIND && tc->desc.repair)
         r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
@@ -17537,6 +17527,27 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
+}
+
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
+    call->runs = NULL;
+    cx->bound = NULL;
+    cx->services = NULL;
+    cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
+        tcall_slice_(NULL, 0);
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
+}
+
+/* Returns the arguments that count, as they came. */
+TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
+{
+    return call->attempts ? call->asked->came : call->arguments;
 }
 
 /* ---- what is wrong ---- */
@@ -17582,7 +17593,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    tcall_write_attempt_errors_(out, call->tool, &call->asked);
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
     return out->error;
 }
 
@@ -17982,9 +17993,9 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
     uint64_t hash = tcall_hash_text_(tc, 5, call->name);
-    if (!call->asked.args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, call->asked.came);
-    return hash + tcall_hash_json(tc, call->asked.args);
+    if (!call->asked->args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+    return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -18239,17 +18250,17 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
 {
     size_t i;
     tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->asked.faults; i++) {
+    for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
         tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->asked.args.at, &call->asked.fault[i], true);
+                         call->asked->args.at, &call->asked->fault[i], true);
     }
 }
 
 /* True where the faults of the arguments say what was wrong. */
 static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
            !cx->failure.reason.len;
 }
 
@@ -18270,10 +18281,10 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked.args.at) {
+    if (call->tool && call->asked->args.at) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
-        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
     if (failure->by) {
@@ -18443,16 +18454,11 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 /* Writes all attempts but those with what was injected. */
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_attempt *other = call->others;
-    bool first = call->asked.by == tcall_by_model_;
+    const tcall_attempt *attempt;
     tcall_write_key(out, "attempts");
     tcall_write_open(out, '[');
-    if (first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
-    for (; other; other = other->next)
-        tcall_write_attempt_(out, call->tool, other);
-    if (!first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (attempt = call->attempts; attempt; attempt = attempt->next)
+        tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
 }
 
@@ -18482,7 +18488,7 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked.validated);
+    tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18494,7 +18500,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
 {
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
-    const tcall_attempt *asked = &call->asked;
+    const tcall_attempt *asked = call->asked;
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
     tcall_write_identity_(out, call);
     if (tool)
@@ -18515,7 +18521,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_key(out, "value");
         tcall_write_json(out, asked->args);
     }
-    if (call->others)
+    if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
     tcall_write_pair_(
         out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
@@ -18565,10 +18571,10 @@ TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->asked.args.at)
-        tcall_write_json(&out, call->asked.args);
+    if (call->asked->args.at)
+        tcall_write_json(&out, call->asked->args);
     else
-        tcall_write_str(&out, call->asked.came);
+        tcall_write_str(&out, tcall_asked_text_(call));
     tcall_write_validated_(&out, call);
     tcall_write_count_(&out, "attempts", cx->attempt);
     tcall_write_flag_(&out, "ran", cx->result.ran);
@@ -18635,7 +18641,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -18836,10 +18842,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -18881,20 +18887,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -19129,8 +19132,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -19661,6 +19665,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
@@ -19693,7 +19699,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
@@ -25709,6 +25716,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
+    more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
                tcall_chat_drop_(&agent->chat, old))
