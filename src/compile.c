@@ -503,7 +503,9 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
 static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
 {
     bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
-    return on == TCALL_ON_ITEMS_ && prefix ? TCALL_ON_PREFIX_ : on;
+    if (on == TCALL_ON_ITEMS_ && prefix)
+        on = TCALL_ON_PREFIX_;
+    return on;
 }
 
 /* Returns whether a keyword can be used here; else it is refused. A keyword of
