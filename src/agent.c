@@ -143,18 +143,23 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-/* A number below zero is no limit anybody meant: it counts as zero does. */
+/* Returns a limit, or its default. A number below zero is no limit anybody
+ * meant: it counts as zero does. */
+static int tcall_agent_limit_(int limit, int otherwise)
+{
+    if (limit <= 0)
+        return otherwise;
+    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+}
+
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)
@@ -474,9 +479,12 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_machine machine;
         tcall_machine_desc desc;
         uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
+        if (tcall_is_object_text_(text, block)) {
+            head->flags |= TCALL_FLAG_OBJECT_;
+            continue;
+        }
         memset(&desc, 0, sizeof desc);
         desc.object = desc.for_c = true;
         /* where a longer one lies now must stay free when it is moved */

@@ -690,7 +690,7 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((s->odd || reader->half) && !s->raw &&
+    if ((len == 3 || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
@@ -1011,9 +1011,6 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
         tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
                              TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_),
-                              reader->chat->block))
-        head->flags |= TCALL_FLAG_OBJECT_;
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;

@@ -14,29 +14,15 @@
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. value: of a hook that
- * failed its error, else a verdict. */
+/* Sends an event about a call, where somebody is named who does. value: of a
+ * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
                                                     tcall_str text, int value)
 {
-    tcall *tc = call ? call->cx.tc : NULL;
-    tcall_event event;
-    if (!tc || !tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(tc, &event, kind);
+    const tcall *tc = call ? call->cx.tc : NULL;
+    if (tc && tc->desc.events)
+        tc->desc.events->tell(call, kind, text, value);
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
@@ -121,35 +107,46 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
+/* Reads arguments as they were meant. What was fixed may be longer than it
+ * came, as a control character takes six bytes as an escape: it is then read
+ * once more, with more room. */
+static void tcall_arguments_meant_(const tcall_block *block,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
+                                   uint32_t *fixes)
+{
+    size_t half;
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+    if (machine->error != TCALL_E_MEMORY || !*fixes)
+        return;
+    half = (desc->size + desc->arena_size) / 2;
+    tcall_arguments_begin_(block, desc,
+                           text.len < half / 6 ? 6 * text.len + 3 : half);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+}
+
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_read_arguments, NULL, NULL};
+    tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
- * longer than it came, as a control character takes six bytes as an escape: it
- * is then read once more, with more room. */
+/* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
-    size_t room = text.len + 1, half, used;
-    int rounds;
+    size_t used;
     *fixes = 0;
-    for (rounds = 0; rounds < 2; rounds++) {
-        tcall_arguments_begin_(block, desc, room);
-        if (lenient && lenient->read)
-            lenient->read(machine, desc, text, false, fixes);
-        else
-            tcall_machine_read_(machine, desc, text);
-        if (machine->error != TCALL_E_MEMORY || !*fixes)
-            break;
-        half = (desc->size + desc->arena_size) / 2;
-        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
                                             : machine->is.size;
@@ -280,8 +277,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
-    return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, source);
+    return call->node ? TCALL_OK : source.reader->hold(tc, &call->node, source);
 }
 
 /* ---- attempts ---- */
@@ -341,8 +337,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-#ifndef TOOLCALL_NO_REPAIR
-
 /* Tries a repair. Where it is refused too, what came counts again. */
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
@@ -367,17 +361,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * TCALL_E_AGAIN, or why what came was refused. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
     tcall_loan_ loan;
     tcall_str text;
     int r;
-    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+    if (call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair(tc->desc.user, call, &out);
+    r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
@@ -390,16 +384,6 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
         return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(call, text);
 }
-
-#else
-
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    return call->error;
-}
-
-#endif
 
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
@@ -430,8 +414,8 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
-        r = tcall_hydrate_repair_(tc, call);
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+        r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;

@@ -180,10 +180,13 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
+
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
-                tcall_str text, bool strict, uint32_t *fixes);
+    void (*read)(const tcall_block *block, tcall_machine *machine,
+                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };

@@ -144,8 +144,9 @@ TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
  * JSON object, or numbers that they cannot hold; of a key twice each reader
- * makes something else. This is looked at once, when a call enters the
- * conversation. block: its free part may be used, or NULL. */
+ * makes something else. An agent looks at this once, when all calls of an
+ * answer have results; else whoever writes a request does. block: its free part
+ * may be used, or NULL. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
@@ -436,9 +437,8 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false;
+    copy.is_object = false; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
-        copy.is_object = tcall_is_object_text_(item->text, NULL);
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
         copy.synthetic_id =
             made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);

@@ -44,7 +44,7 @@ typedef struct tcall_item {
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
                        * signature for this one */
-    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a

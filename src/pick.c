@@ -703,7 +703,7 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
         sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
     else if (sum < fuzzy)
         sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0 >> shift) | sum << shift);
+    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is

@@ -477,6 +477,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             return more;
     }
     tcall_history_sign_(history, item);
+    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
+        item->is_object =
+            tcall_is_object_text_(item->text, history->chat->block);
     if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)

@@ -589,35 +589,28 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes a set of permissions: in words, or as the constants to write in C. */
-static void tcall_write_permissions_(tcall_writer *out, unsigned set,
-                                     bool constants)
+/* Writes the names of a set of permissions. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_permissions_(tcall_writer *out, unsigned set,
+                         const char *const *names, const char *separator)
 {
-    static const char *const names[][2] = {{"read", "TCALL_READ"},
-                                           {"write", "TCALL_WRITE"},
-                                           {"execute", "TCALL_EXECUTE"},
-                                           {"network", "TCALL_NETWORK"},
-                                           {"actuate", "TCALL_ACTUATE"}};
     const char *before = "";
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (set >> i & 1) {
+    for (; set; set >>= 1, names++)
+        if (set & 1) {
             tcall_write_text(out, before);
-            tcall_write_text(out, names[i][constants]);
-            before = constants ? " | " : " and ";
+            tcall_write_text(out, *names);
+            before = separator;
         }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
-/* Writes why the tool is not permitted: in words for the model, or for the
- * developer, who reads which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
-                                       bool developer)
+/* Writes why the tool is not permitted. */
+TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char *const names[] = {"read", "write", "execute", "network",
+                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
-    tcall_write_text(out, developer ? tool->name : "");
-    tcall_write_text(out, developer ? " " : "");
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
     } else if (!missing) {
@@ -626,16 +619,11 @@ TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
-        if (developer) {
-            tcall_write_text(out, ": add ");
-            tcall_write_permissions_(out, missing, true);
-            tcall_write_text(out, " to tcall_desc.allow");
-        }
+        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
     }
 }
 

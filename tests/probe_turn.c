@@ -247,6 +247,8 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
     return tcall_write_text(out, tcall_json_string(take(&c->repair), ""));
 }
 
+static const tcall_repair repairs = TCALL_REPAIR(repair);
+
 static void on_event(void *user, const tcall_event *event)
 {
     static const char *const kinds[] = {
@@ -448,8 +450,9 @@ static void read_descs(conversation *c, tcall_json in)
     desc->roles = roles(c, tcall_json_get(in, "roles"));
     desc->lenient = strict ? NULL : &tcall_lenient;
     desc->approve = c->approve.at ? approve : NULL;
-    desc->repair = c->repair.at ? repair : NULL;
+    desc->repair = c->repair.at ? &repairs : NULL;
     desc->on_event = on_event;
+    desc->events = &tcall_events;
     desc->now_ms = canned_now;
     desc->hooks = &c->inject;
     desc->hook_count = 1;

@@ -535,13 +535,12 @@ static void test_errors(void)
     CHECK(items(&a, TCALL_ITEM_USER) == 2);
     /* A turn that failed has no text, and so not that of the one before. */
     tc.desc.on_event = on_end;
+    tc.desc.events = &tcall_events;
     end_text = 1;
     s.status = 401;
     CHECK(tcall_agent_run(&a, tcall_str_of("hi")) < 0);
     CHECK(items(&a, TCALL_ITEM_USER) == 2);
-#ifndef TOOLCALL_NO_EVENTS
     CHECK(end_text == 0);
-#endif
     CHECK(tcall_agent_text(&a).len == 0);
 }
 

@@ -49,6 +49,8 @@ static int repair(void *user, const tcall_call *refused, tcall_writer *w)
     return repair_error;
 }
 
+static const tcall_repair repairs = TCALL_REPAIR(repair);
+
 static void hear(void *user, const tcall_event *event)
 {
     (void)user;
@@ -88,7 +90,8 @@ static void begin(const char *repaired, const char *arguments)
     desc.hook_count = hook_count;
     desc.stages = &tcall_stages;
     desc.on_event = hear;
-    desc.repair = repaired ? repair : NULL;
+    desc.events = &tcall_events;
+    desc.repair = repaired ? &repairs : NULL;
     desc.user = (void *)(uintptr_t)repaired;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     memset(&call, 0, sizeof call);

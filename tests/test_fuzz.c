@@ -535,6 +535,8 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
     return once_in(5) ? TCALL_E_FAILED : TCALL_OK;
 }
 
+static const tcall_repair repairs = TCALL_REPAIR(repair);
+
 static int sink(void *user, const char *bytes, size_t len)
 {
     (void)user;
@@ -790,8 +792,9 @@ static int begin_life(void)
     d.stages = &tcall_stages;
     d.hooks = d.hook_count ? hooks : NULL;
     d.approve = once_in(4) ? NULL : approve;
-    d.repair = once_in(2) ? repair : NULL;
+    d.repair = once_in(2) ? &repairs : NULL;
     d.on_event = hear;
+    d.events = &tcall_events;
     d.now_ms = now;
     d.wait = rest;
     memset(&told, 0, sizeof told);

@@ -303,6 +303,8 @@ static int repair_inside(void *user, const tcall_call *call, tcall_writer *out)
     return tcall_write_text(out, "5}");
 }
 
+static const tcall_repair repairs_inside = TCALL_REPAIR(repair_inside);
+
 static int validate_inside(void *user, const tcall_tool *tool, tcall_json args,
                            tcall_writer *why)
 {
@@ -401,8 +403,9 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     desc.hooks = hooks;
     desc.hook_count = TCALL_STAGE_COUNT + 1;
     desc.on_event = hear;
+    desc.events = &tcall_events;
     desc.approve = approve_inside;
-    desc.repair = repair_inside;
+    desc.repair = &repairs_inside;
     desc.now_ms = clock_inside;
     if (foreign)
         desc.validator = &validator;
@@ -465,6 +468,7 @@ static void test_next(void)
                                           SAYS("Three.")};
     prepare();
     desc.on_event = say_next;
+    desc.events = &tcall_events;
     next_ones = 2;
     start(answers);
     CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
@@ -571,6 +575,7 @@ static void test_release(void)
         desc.hooks = hooks;
         desc.hook_count = (uint16_t)(round ? 4 : 3);
         desc.on_event = count_calls;
+        desc.events = &tcall_events;
         tools[1].run = slow;
         polls = stops = begun = ended = finals = 0;
         CHECK(tcall_init(&tc, &desc) == TCALL_OK);
@@ -680,6 +685,7 @@ static void prepare_to_lose(int parallel)
     tools[1].permissions = TCALL_ACTUATE;
     desc.approve = approve_and_lose;
     desc.on_event = lose_on_event;
+    desc.events = &tcall_events;
     agent_desc.parallel = parallel;
     moment = 0;
 }

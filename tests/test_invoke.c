@@ -145,6 +145,7 @@ static int start(tcall *tc, tcall_desc *desc)
         desc->tool_count = TCALL_ARRAY_LEN(tools);
     }
     desc->on_event = note;
+    desc->events = &tcall_events;
     desc->report = &tcall_report;
     desc->faults = &faults;
     runs = 0;
@@ -490,6 +491,8 @@ static int mend(void *user, const tcall_call *call, tcall_writer *w)
     return tcall_write_text(w, (const char *)user);
 }
 
+static const tcall_repair mending = TCALL_REPAIR(mend);
+
 static void test_repair(void)
 {
     static char led[] = "{\"on\":true}", still[] = "{\"on\":3}";
@@ -498,7 +501,7 @@ static void test_repair(void)
     tcall_call call;
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_WRITE;
-    desc.repair = mend;
+    desc.repair = &mending;
     desc.user = led;
     desc.approve = answer;
     verdict = TCALL_VERDICT_ALLOW;

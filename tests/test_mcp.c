@@ -433,7 +433,7 @@ static void test_order(void)
     static const char *const inner[] = {
         "\"name\":\"thermometer\"",
         "\"arguments\":{\"unit\":\"kelvin\",\"offset\" : 0.1}", META};
-    char whole[1024], line[1024], params[512];
+    char whole[1024], line[1024], params[400];
     int i, k;
     snprintf(whole, sizeof whole, "%s",
              ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","

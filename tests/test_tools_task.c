@@ -166,6 +166,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     t.allow = (uint8_t)allow;
     t.approve = ask;
     t.on_event = on_event;
+    t.events = &tcall_events;
     t.now_ms = m_now;
     t.report = &tcall_report;
     t.faults = &faults;

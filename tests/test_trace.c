@@ -312,6 +312,7 @@ static int run(tcall_transport transport)
     d.tool_count = 1;
     d.allow = TCALL_READ;
     d.on_event = on_event;
+    d.events = &tcall_events;
     d.approve = approve;
     d.hooks = hooks;
     d.hook_count = (uint16_t)(with_results ? 2 : 1);
