@@ -346,9 +346,10 @@ TCALL_NOINLINE_ static unsigned
 tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    unsigned types =
-        tcall_types_of_(shape->types | (null ? TCALL_SHAPE_NULL : 0u));
+    unsigned types = tcall_types_of_(shape->types);
     tcall_limits_ limits = tcall_limits_of_(shape);
+    if (null)
+        types |= TCALL_SHAPE_NULL;
     if ((types & all) == all)
         types = 0;
     if (types & (types - 1)) {

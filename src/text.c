@@ -727,7 +727,7 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     int rest;
     return tcall_json_number_(v, &n) &&
                    tcall_num_whole_(&n, decimals, &out, &rest) &&
-                   out >= LONG_MIN && out <= LONG_MAX
+                   (tcall_int)(long)out == out
                ? (long)out
                : fallback;
 }
