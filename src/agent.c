@@ -143,18 +143,23 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-/* A number below zero is no limit anybody meant: it counts as zero does. */
+/* Returns a limit, or its default. A number below zero is no limit anybody
+ * meant: it counts as zero does. */
+static int tcall_agent_limit_(int limit, int otherwise)
+{
+    if (limit <= 0)
+        return otherwise;
+    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+}
+
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)

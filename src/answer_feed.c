@@ -679,7 +679,7 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((s->odd || reader->half) && !s->raw &&
+    if ((len == 3 || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))

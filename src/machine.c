@@ -253,7 +253,7 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    size_t count = m->fit.length - m->fit.followed;
+    size_t count = m->fit.length - m->syntax.followed;
     tcall_fault fault;
     if (object || levels < m->fit.levels)
         place--;
@@ -273,7 +273,6 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     if (target->node) {
         tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
     } else if (target->object || target->shape) {
-        m->fit.late = m->is.coerce != NULL;
         m->fit.object = target->object;
         tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
                         target->object ? &tcall_root_ : target->shape,
@@ -301,17 +300,18 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
  * stored. */
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    tcall_units_ units;
     tcall_str text = tcall_machine_hand_(m);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
-        m->fit.length = m->fit.followed = 0;
+        m->fit.length = 0;
         m->fit.nul = false;
         tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    tcall_fit_ends_(&m->syntax, &m->fit, types, &number, &units);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
+                    m->fit.levels);
 }
 
 /* An object or array with a shape is complete, or is skipped. */
@@ -413,15 +413,6 @@ static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
 
 /* ---- what the recogniser tells ---- */
 
-/* How many bytes are not the first of a character. */
-static size_t tcall_machine_followed_(const char *bytes, size_t len)
-{
-    size_t followed = 0;
-    while (len--)
-        followed += ((unsigned char)*bytes++ & 0xC0) == 0x80;
-    return followed;
-}
-
 /* The type of a value, known by its first character; whether a number is whole
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
@@ -455,7 +446,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->fit.length = m->fit.followed = 0;
+    m->fit.length = 0;
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -466,11 +457,10 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
-    m->fit.length += len; /* what is written may take the place of what came */
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
     if (m->fit.place && !m->skip && tcall_machine_going_(m))
         tcall_fit_name_(s, &m->fit, name, len, last);
+    else
+        m->fit.length += len; /* what is written may stand where it came */
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -550,7 +540,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
-    m->fit.length = m->fit.followed = 0;
+    m->fit.length = 0;
     m->heard = m->heard && m->skip;
     if (m->fit.place && !m->skip)
         tcall_machine_fit_(m, first);
@@ -575,13 +565,10 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (m->heard && !m->skip) {
+    if (m->heard && !m->skip)
         tcall_fit_data_(&m->fit, bytes, len);
-    } else {
-        if (s->wide)
-            m->fit.followed += tcall_machine_followed_(bytes, len);
+    else
         m->fit.length += len;
-    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 

@@ -626,7 +626,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->fit.length - m->fit.followed;
+        count = m->fit.length - m->syntax.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
