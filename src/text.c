@@ -696,9 +696,10 @@ static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
     tcall_num_ n;
-    int64_t out;
+    tcall_int out;
+    int rest;
     return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
-                   tcall_num_int64_(&n, 0, &out)
+                   tcall_num_whole_(&n, 0, &out, &rest)
                ? out
                : fallback;
 }
@@ -712,9 +713,11 @@ int tcall_json_int(tcall_json v, int fallback)
 long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
     tcall_num_ n;
-    int64_t out;
-    return tcall_json_number_(v, &n) && tcall_num_int64_(&n, decimals, &out) &&
-                   out >= LONG_MIN && out <= LONG_MAX
+    tcall_int out;
+    int rest;
+    return tcall_json_number_(v, &n) &&
+                   tcall_num_whole_(&n, decimals, &out, &rest) &&
+                   (tcall_int)(long)out == out
                ? (long)out
                : fallback;
 }
