@@ -1373,75 +1373,83 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* X(NAME, keyword, how its value begins): the keywords that are known.
+/* X(NAME, keyword, how its value begins, drafts): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
  * for the same value, those up to NAMES nodes for members and items; the others
  * are true or false. */
-#define TCALL_KEYWORDS_(X)                       \
-    X(ALLOF, "allOf", '[')                       \
-    X(REF, "$ref", '"')                          \
-    X(ANYOF, "anyOf", '[')                       \
-    X(ONEOF, "oneOf", '[')                       \
-    X(NOT, "not", 's')                           \
-    X(IF, "if", 's')                             \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
-    X(CONTAINS, "contains", 's')                 \
-    X(DEPENDENT, "dependentSchemas", '{')        \
-    X(PROPERTIES, "properties", '{')             \
-    X(PATTERNS, "patternProperties", '{')        \
-    X(OTHERS, "additionalProperties", 's')       \
-    X(PREFIX, "prefixItems", '[')                \
-    X(ITEMS, "items", 's')                       \
-    X(NAMES, "propertyNames", 's')               \
-    X(ENUM, "enum", '[')                         \
-    X(CONST, "const", '*')                       \
-    X(PATTERN, "pattern", '"')                   \
-    X(MINIMUM, "minimum", '0')                   \
-    X(MAXIMUM, "maximum", '0')                   \
-    X(ABOVE, "exclusiveMinimum", '0')            \
-    X(BELOW, "exclusiveMaximum", '0')            \
-    X(MULTIPLE, "multipleOf", '0')               \
-    X(MIN_LENGTH, "minLength", '0')              \
-    X(MAX_LENGTH, "maxLength", '0')              \
-    X(MIN_ITEMS, "minItems", '0')                \
-    X(MAX_ITEMS, "maxItems", '0')                \
-    X(MIN_PROPERTIES, "minProperties", '0')      \
-    X(MAX_PROPERTIES, "maxProperties", '0')      \
-    X(MIN_CONTAINS, "minContains", '0')          \
-    X(MAX_CONTAINS, "maxContains", '0')          \
-    X(UNIQUE, "uniqueItems", 't')                \
-    X(REQUIRED, "required", '[')                 \
-    X(NEEDED, "dependentRequired", '{')          \
-    /* what has no row of its own */             \
-    X(TYPE, "type", '*')                         \
-    X(DEPENDENCIES, "dependencies", '{')         \
-    X(EXTRA, "additionalItems", 's')             \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
-    X(SCHEMA, "$schema", '"')                    \
-    X(ID, "$id", '*')                            \
-    X(OLD_ID, "id", '*')                         \
-    X(DYNAMIC_REF, "$dynamicRef", '!')           \
-    X(RECURSIVE_REF, "$recursiveRef", '!')       \
-    X(UNEVALUATED, "unevaluatedProperties", '!') \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
-
+#define TCALL_KEYWORDS_(X)                            \
+    X(ALLOF, "allOf", '[', ALL)                       \
+    X(REF, "$ref", '"', ALL)                          \
+    X(ANYOF, "anyOf", '[', ALL)                       \
+    X(ONEOF, "oneOf", '[', ALL)                       \
+    X(NOT, "not", 's', ALL)                           \
+    X(IF, "if", 's', ALL)                             \
+    X(THEN, "then", 's', ALL)                         \
+    X(ELSE, "else", 's', ALL)                         \
+    X(CONTAINS, "contains", 's', ALL)                 \
+    X(DEPENDENT, "dependentSchemas", '{', 2019)       \
+    X(PROPERTIES, "properties", '{', ALL)             \
+    X(PATTERNS, "patternProperties", '{', ALL)        \
+    X(OTHERS, "additionalProperties", 's', ALL)       \
+    X(PREFIX, "prefixItems", '[', 2020)               \
+    X(ITEMS, "items", 's', ALL)                       \
+    X(NAMES, "propertyNames", 's', ALL)               \
+    X(ENUM, "enum", '[', ALL)                         \
+    X(CONST, "const", '*', ALL)                       \
+    X(PATTERN, "pattern", '"', ALL)                   \
+    X(MINIMUM, "minimum", '0', ALL)                   \
+    X(MAXIMUM, "maximum", '0', ALL)                   \
+    X(ABOVE, "exclusiveMinimum", '0', ALL)            \
+    X(BELOW, "exclusiveMaximum", '0', ALL)            \
+    X(MULTIPLE, "multipleOf", '0', ALL)               \
+    X(MIN_LENGTH, "minLength", '0', ALL)              \
+    X(MAX_LENGTH, "maxLength", '0', ALL)              \
+    X(MIN_ITEMS, "minItems", '0', ALL)                \
+    X(MAX_ITEMS, "maxItems", '0', ALL)                \
+    X(MIN_PROPERTIES, "minProperties", '0', ALL)      \
+    X(MAX_PROPERTIES, "maxProperties", '0', ALL)      \
+    X(MIN_CONTAINS, "minContains", '0', 2019)         \
+    X(MAX_CONTAINS, "maxContains", '0', 2019)         \
+    X(UNIQUE, "uniqueItems", 't', ALL)                \
+    X(REQUIRED, "required", '[', ALL)                 \
+    X(NEEDED, "dependentRequired", '{', 2019)         \
+    /* what has no row of its own */                  \
+    X(TYPE, "type", '*', ALL)                         \
+    X(DEPENDENCIES, "dependencies", '{', ALL)         \
+    X(EXTRA, "additionalItems", 's', OLD)             \
+    X(DEFS, "$defs", '{', ALL)                        \
+    X(DEFINITIONS, "definitions", '{', ALL)           \
+    X(SCHEMA, "$schema", '"', ALL)                    \
+    X(ID, "$id", '*', ALL)                            \
+    X(OLD_ID, "id", '*', ALL)                         \
+    X(DYNAMIC_REF, "$dynamicRef", '!', ALL)           \
+    X(RECURSIVE_REF, "$recursiveRef", '!', ALL)       \
+    X(UNEVALUATED, "unevaluatedProperties", '!', ALL) \
+    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!', ALL)
 /* X of what else a fault may be. */
-#define TCALL_NO_KEYWORDS_(X)    \
-    X(ROOM, "room", 0)           \
-    X(DUPLICATE, "duplicate", 0) \
-    X(NUL, "nul", 0)             \
-    X(LEVELS, "levels", 0)
+#define TCALL_NO_KEYWORDS_(X)         \
+    X(ROOM, "room", 0, ALL)           \
+    X(DUPLICATE, "duplicate", 0, ALL) \
+    X(NUL, "nul", 0, ALL)             \
+    X(LEVELS, "levels", 0, ALL)
+
+/* The drafts of a keyword, as bits of tcall_draft: all; those before 2020-12;
+ * and those since. */
+enum {
+    TCALL_IN_ALL_ = 31,
+    TCALL_IN_OLD_ = 30,
+    TCALL_IN_2019_ = 3,
+    TCALL_IN_2020_ = 1
+};
 
 enum {
     TCALL_ON_NOTHING_,
-#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, begins, drafts) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
     TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
-#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, begins, drafts) TCALL_ON_##NAME##_,
     TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
@@ -2732,7 +2740,7 @@ typedef enum tcall_step {
 /* One attempt at the arguments: what came, what a repair made of it, what hooks
  * made of it. Of an output that a hook replaced there is only its text. */
 typedef struct tcall_attempt {
-    const struct tcall_attempt *next; /* of the list it is in */
+    struct tcall_attempt *next; /* that was made after it */
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
@@ -2879,11 +2887,13 @@ struct tcall_call {
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
                              * nobody */
-    /* The attempt that counts: it is shown, approved, logged and sent back. */
-    tcall_attempt asked;
-    const tcall_attempt *others; /* what came first, what was refused ... */
-    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
-                                  * nobody else; NULL: asked */
+    /* The attempt that counts: it is shown, approved, logged and sent back.
+     * NULL before tcall_hydrate; all zero where nothing could be read. */
+    const tcall_attempt *asked;
+    tcall_attempt *attempts;   /* all of them, the first one first */
+    const tcall_attempt *runs; /* with what hooks injected, for the tool and
+                                * nobody else, and not in that list; NULL: asked
+                                */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -3656,8 +3666,8 @@ typedef struct tcall_reader {
         int8_t fault;              /* of a call's arguments, or TCALL_OK */
         bool begun, open, ignored; /* open: it is in the block */
     } element;
-    bool echoes;           /* its arguments come again */
     struct {               /* of the current document */
+        bool echoes;       /* its element's arguments come again */
         uint8_t event;     /* TCALL_MEANS_... */
         bool told;         /* it has a value that matters */
         bool whole, piece; /* a whole answer; a piece of a stream */
@@ -4862,24 +4872,12 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     return fits;
 }
 
-/* The same; surplus digits are cut off. */
-TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
-                                    int64_t *out)
-{
-    tcall_int whole;
-    int rest;
-    bool fits = tcall_num_whole_(number, decimals, &whole, &rest);
-    *out = whole;
-    return fits;
-}
-
 /* ---- doubles ----
  *
  * A decimal becomes the nearest double; of two that are as near, the even one.
- * Its first 64 bits are worked out, rounded down. They decide, unless the
- * middle of two doubles lies within their error: then all digits of the decimal
- * are compared with the exact digits of that middle. A double is written with
- * its own exact digits.
+ * It is sought upwards from one that is a little less: all digits of the
+ * decimal are compared with the exact digits of the middle between that and the
+ * next. A double is written with its own exact digits.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -4992,77 +4990,42 @@ static bool tcall_exact_left_(const tcall_exact_ *digits)
     return left != 0;
 }
 
-/* Compares a positive number with fraction * 2^exponent. Gives < 0, 0 or > 0.
- * Returns false when it hangs on digits that were cut off. */
-TCALL_NOINLINE_ static bool tcall_num_beside_(const tcall_num_ *number,
-                                              uint64_t fraction, int exponent,
-                                              int *order)
+/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
+ * as well where that hangs on digits that were cut off. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
+                                             uint64_t fraction, int exponent)
 {
     const char *at = number->first;
     tcall_exact_ exact;
+    int order;
     tcall_exact_init_(&exact, fraction, exponent);
-    *order = number->top - exact.top;
-    while (!*order && at <= number->last)
-        *order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    if (*order)
-        return true;
-    *order = number->cut - tcall_exact_left_(&exact);
-    return !(number->cut && *order == 0);
+    order = number->top - exact.top;
+    while (!order && at <= number->last)
+        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
+    return order ? order : number->cut - tcall_exact_left_(&exact);
 }
 
-/* The first 64 bits of a number: it is fraction * 2^exponent, or more by less
- * than error * 2^exponent. */
-typedef struct tcall_binary_ {
-    uint64_t fraction; /* its highest bit is set */
-    int exponent;
-    unsigned error;
-} tcall_binary_;
-
-static void tcall_binary_normalize_(tcall_binary_ *binary)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
+ * more by less than *error * 2^*exponent; the fraction has 63 bits. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
+                                  unsigned *error)
 {
-    while (!(binary->fraction >> 63)) {
-        binary->fraction <<= 1;
-        binary->exponent--;
-    }
-}
-
-/* Multiplies by a number that is rounded down as well, or exact. */
-static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
-{
-    const uint64_t half = 0xFFFFFFFFu;
-    uint64_t high = binary->fraction >> 32, low = binary->fraction & half;
-    uint64_t upper = factor.fraction >> 32, lower = factor.fraction & half;
-    uint64_t middle = high * lower + (low * lower >> 32);
-    low = low * upper + (middle & half);
-    binary->fraction = high * upper + (middle >> 32) + (low >> 32);
-    binary->exponent += 64 + factor.exponent;
-    binary->error += 6; /* at most 4 by the product, 2 by the factor */
-    tcall_binary_normalize_(binary);
-}
-
-/* Returns the first bits of a positive number. Digits after the 19th are less
- * than 19 units, for 10^18 is more than 2^64 / 19. */
-static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
-{
-    const tcall_binary_ up = {0x8AC7230489E80000u, 0, 0};      /* 10^19 */
-    const tcall_binary_ down = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
-    tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
     const char *at = number->first;
+    uint64_t fraction = 0;
     int count = 0, left;
-    for (; count < 19 && at <= number->last; count++)
-        binary.fraction =
-            binary.fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    tcall_binary_normalize_(&binary);
-    left = number->top - count + 1;
-    for (; left < 0; left += 19)
-        tcall_binary_multiply_(&binary, down);
-    for (; left >= 19; left -= 19)
-        tcall_binary_multiply_(&binary, up);
-    for (; left > 0; left--)
-        power.fraction *= 10;
-    tcall_binary_normalize_(&power);
-    tcall_binary_multiply_(&binary, power);
-    return binary;
+    for (; count < 18 && at <= number->last; count++)
+        fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
+    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
+    *exponent = left = number->top - count + 1;
+    for (;; left += left < 0 ? 1 : -1) {
+        for (; !(fraction >> 62); --*exponent)
+            fraction <<= 1;
+        if (left == 0)
+            return fraction;
+        fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
+        *exponent += left < 0 ? 0 : 3;
+        *error += 16; /* 2^63 / (2^62 / 8) */
+    }
 }
 
 /* Gives the bits of the nearest double of a positive number that is within
@@ -5070,28 +5033,32 @@ static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
  * off. */
 static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
 {
-    tcall_binary_ binary = tcall_num_binary_(number);
-    int drop = 64 - DBL_MANT_DIG, below, order;
-    uint64_t rest, half;
-    if (drop < TCALL_LEAST_EXPONENT_ - binary.exponent)
-        drop = TCALL_LEAST_EXPONENT_ - binary.exponent;
-    for (; drop > 63; drop--, binary.exponent++)
-        binary.fraction >>= 1;
+    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
+    unsigned error;
+    uint64_t most, half,
+        fraction = tcall_num_binary_(number, &exponent, &error);
+    if (drop < TCALL_LEAST_EXPONENT_ - exponent)
+        drop = TCALL_LEAST_EXPONENT_ - exponent;
+    for (; drop > 63; drop--, exponent++)
+        fraction >>= 1;
+    exponent += drop;
     half = (uint64_t)1 << (drop - 1);
-    rest = binary.fraction & (2 * half - 1);
-    *bits = binary.fraction >> drop;
-    below = binary.exponent + drop - 1; /* exponent of the bit after the last */
-    order = rest > half ? 1 : -1;
-    if (rest <= half && half - rest <= binary.error) {
-        if (!tcall_num_beside_(number, *bits * 2 + 1, below, &order))
-            return false;
-        order += order == 0 && *bits & 1;
+    most = (fraction + error + half) >> drop;
+    fraction = (fraction + half - 1) >> drop;
+    for (; fraction < most; fraction++) {
+        if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
+            fraction /= 2;
+            most = (most + 1) / 2;
+            exponent++;
+        }
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
+        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+            break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits += order > 0;
-    *bits += (uint64_t)(below + 1 - TCALL_LEAST_EXPONENT_)
-             << (DBL_MANT_DIG - 1);
-    return true;
+    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
+                        << (DBL_MANT_DIG - 1));
+    return order != 0 || !number->cut;
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
@@ -7194,9 +7161,10 @@ static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
     tcall_num_ n;
-    int64_t out;
+    tcall_int out;
+    int rest;
     return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
-                   tcall_num_int64_(&n, 0, &out)
+                   tcall_num_whole_(&n, 0, &out, &rest)
                ? out
                : fallback;
 }
@@ -7210,9 +7178,11 @@ int tcall_json_int(tcall_json v, int fallback)
 long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
     tcall_num_ n;
-    int64_t out;
-    return tcall_json_number_(v, &n) && tcall_num_int64_(&n, decimals, &out) &&
-                   out >= LONG_MIN && out <= LONG_MAX
+    tcall_int out;
+    int rest;
+    return tcall_json_number_(v, &n) &&
+                   tcall_num_whole_(&n, decimals, &out, &rest) &&
+                   (tcall_int)(long)out == out
                ? (long)out
                : fallback;
 }
@@ -7262,22 +7232,22 @@ int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
 
 /* The words of the keywords: one object, which is linked where one is named. */
 static const struct tcall_keyword_words_ {
-#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
-    TCALL_X_(NOTHING, "", 0)
+#define TCALL_X_(NAME, keyword, begins, drafts) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0, ALL)
     TCALL_KEYWORDS_(TCALL_X_)
     TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 } tcall_keyword_words_ = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
+#define TCALL_X_(NAME, keyword, begins, drafts) keyword,
                           TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
 /* Where they begin in it, by their numbers. */
 static const uint16_t tcall_keyword_offsets_[] = {
-#define TCALL_X_(NAME, keyword, begins) \
+#define TCALL_X_(NAME, keyword, begins, drafts) \
     offsetof(struct tcall_keyword_words_, NAME##_),
-    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_X_(NOTHING, "", 0, ALL) TCALL_KEYWORDS_(TCALL_X_)
         TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
@@ -11023,13 +10993,15 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The text is read twice. First the recogniser checks that it is JSON; it notes
- * where each schema in it ends, and adds up what all of them take. So nothing
- * is begun that there is no memory for. Then each schema in turn becomes a node
- * with rows, and the schemas that are values of its keywords get nodes that
- * wait for their own turn: those of one keyword lie in one array. When all are
- * made, $refs are followed along the rows, and the frames that each node needs
- * are counted. Names, bounds and enums stay in the text.
+ * The recogniser checks that the text is JSON. Then it is walked over twice by
+ * the same code: the first walk only adds up how much memory it takes, so that
+ * nothing is begun that there is no memory for; the second one makes nodes.
+ *
+ * Members and rows are put on a stack. When the schemas of a keyword are over,
+ * their members are one array at its top, and when a schema is over, so are its
+ * rows: the array moves to the other end of the memory, where it stays. When
+ * all are made, $refs are followed along the rows, and the frames that each
+ * node needs are counted. Names, bounds and enums stay in the text.
  */
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
@@ -11079,33 +11051,27 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
 
 /* ---- keywords and what they take ---- */
 
-/* How the value of each keyword begins. */
-static const char tcall_keyword_begins_[] = {0,
-#define TCALL_X_(NAME, keyword, begins) begins,
-                                             TCALL_KEYWORDS_(TCALL_X_)
+/* How the value of each keyword begins, and the drafts that have it. */
+static const struct {
+    char begins;
+    uint8_t drafts; /* bits of tcall_draft */
+} tcall_keywords_[] = {{0, 0},
+#define TCALL_X_(NAME, keyword, begins, drafts) {begins, TCALL_IN_##drafts##_},
+                       TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* Whether the row of a keyword has schemas of its own. */
+/* Returns whether the row of a keyword has schemas of its own. */
 static bool tcall_row_has_(uint8_t on)
 {
     return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
            (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns the rows that a keyword makes whose value begins so. */
-static uint8_t tcall_rows_made_(uint8_t on, char first)
+/* Returns whether a row has schemas by their names, which are all different. */
+static bool tcall_row_is_map_(uint8_t on)
 {
-    if (on == TCALL_ON_DEPENDENCIES_)
-        return 2; /* of names, and of schemas */
-    return on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_ &&
-           (on != TCALL_ON_UNIQUE_ || first != 'f');
-}
-
-/* Returns the slots of the hash table that follows so many members. */
-static uint32_t tcall_slots_of_(uint32_t count)
-{
-    return count > TCALL_FEW_ ? count + count / 2 : 0;
+    return tcall_keywords_[on].begins == '{' && on != TCALL_ON_PATTERNS_;
 }
 
 static uint32_t tcall_whole_words_(uint32_t bytes)
@@ -11114,186 +11080,55 @@ static uint32_t tcall_whole_words_(uint32_t bytes)
     return (bytes + word - 1) / word * word;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
-/* Compiles the pattern in the string at a quote. */
-static int tcall_sc_program_(tcall_pattern *out, const char *quote, void *mem,
-                             size_t size)
+/* Returns the bytes of the hash table that follows so many members. */
+static uint32_t tcall_table_bytes_(uint32_t count)
 {
-    return tcall_pattern_compile(out, tcall_text_inner_(quote),
-                                 TCALL_PATTERN_ESCAPED, mem, size);
+    uint32_t slots = count > TCALL_FEW_ ? count + count / 2 : 0;
+    return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
-#endif
-
-/* Returns the bytes that a pattern takes. */
-static uint32_t tcall_match_bytes_(const char *quote)
-{
-    uint32_t program = 0;
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_pattern pattern;
-    tcall_sc_program_(&pattern, quote, NULL, 0);
-    program = tcall_whole_words_((uint32_t)pattern.need);
-#else
-    (void)quote;
-#endif
-    return (uint32_t)sizeof(tcall_match) + program;
-}
-
-/* ---- how much memory ---- */
+/* ---- what is made ---- */
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
-/* A schema of the text, in the order in which they begin there. */
+/* A schema, when all are made: those within others come after them. */
 typedef struct tcall_sc_mark_ {
-    const char *end;      /* of an object: where it ends */
-    tcall_member *member; /* in which its node lies, or NULL */
-    uint16_t next;  /* the first mark after those within it; then the one that
-                     * waits for its frames */
-    uint16_t width; /* the frames that it needs; 0: not counted yet */
+    tcall_member *member; /* in which its node lies */
+    uint16_t next;        /* the schema that waits for its frames */
+    uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
-
-/* What a text takes, while it is recognised. */
-typedef struct tcall_sizes_ {
-    tcall_syntax_ syntax;
-    tcall_sc_mark_ *mark;
-    uint32_t most;       /* marks that there is room for */
-    uint32_t schemas;    /* so many there are */
-    uint32_t bytes;      /* of what stays */
-    const char *key;     /* the name at hand */
-    const char *pattern; /* the string that came last is one */
-    const char *beyond;  /* the first schema that is too much, or NULL */
-    const char *draft;   /* the root's $schema, or NULL */
-    uint8_t on;          /* the keyword at hand */
-    bool piece;          /* the name at hand comes in pieces */
-    struct {        /* around the value at each depth, and in the deepest one */
-        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
-        uint16_t count; /* of the schemas; of a schema its mark */
-    } open[TOOLCALL_MAX_DEPTH + 2];
-} tcall_sizes_;
-
-/* The pattern that came last is complete, and can be compiled. */
-static void tcall_sizes_pattern_(tcall_sizes_ *sizes)
-{
-    if (sizes->pattern)
-        sizes->bytes += tcall_match_bytes_(sizes->pattern);
-    sizes->pattern = NULL;
-}
-
-static bool tcall_sizes_name_(tcall_syntax_ *s, const char *name, size_t len,
-                              bool last)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    tcall_str word = tcall_slice_(name, len);
-    tcall_sizes_pattern_(sizes);
-    if (!sizes->piece)
-        sizes->key = s->from;
-    else if (last)
-        word = tcall_text_inner_(sizes->key);
-    sizes->piece = !last;
-    if (!last || sizes->open[s->depth].on)
-        return true;
-    sizes->on = tcall_keyword_of_(word);
-    return sizes->on != TCALL_ON_NOTHING_;
-}
-
-/* The value of a keyword begins. Returns whether it is a list of schemas. */
-static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
-{
-    uint8_t on = sizes->on;
-    sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
-    if (on == TCALL_ON_PATTERN_ && first == '"')
-        sizes->pattern = sizes->syntax.from;
-    if (on == TCALL_ON_SCHEMA_ && sizes->syntax.depth == 1 && !sizes->draft)
-        sizes->draft = sizes->syntax.from;
-    sizes->open[sizes->syntax.depth + 1].on = on;
-    sizes->open[sizes->syntax.depth + 1].count = 0;
-    return tcall_row_has_(on) && (first == '{' || first == '[');
-}
-
-/* A schema begins. */
-static void tcall_sizes_mark_(tcall_sizes_ *sizes, const char *at)
-{
-    uint32_t i = sizes->schemas++;
-    if (i == TCALL_SCHEMAS_MAX_)
-        sizes->beyond = at;
-    if (i < sizes->most) {
-        sizes->mark[i].end = at + 1;
-        sizes->mark[i].member = NULL;
-        sizes->mark[i].next = (uint16_t)(i + 1);
-        sizes->mark[i].width = 0;
-    }
-    sizes->open[sizes->syntax.depth + 1].on = TCALL_ON_NOTHING_;
-    sizes->open[sizes->syntax.depth + 1].count = (uint16_t)i;
-}
-
-/* A value begins: a schema, or what a keyword says. */
-static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    uint8_t on = sizes->open[s->depth].on;
-    if (!on) {
-        bool list = tcall_sizes_value_(sizes, first);
-        on = sizes->on;
-        if (tcall_keyword_begins_[on] != 's' || first == '[')
-            return list ? TCALL_HEAR_ : TCALL_SKIP_;
-    }
-    if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
-        return TCALL_SKIP_; /* names */
-    if (sizes->open[s->depth].on)
-        sizes->open[s->depth].count++;
-    tcall_sizes_mark_(sizes, s->from);
-    sizes->bytes += (uint32_t)sizeof(tcall_member);
-    if (on == TCALL_ON_PATTERNS_)
-        sizes->bytes += tcall_match_bytes_(sizes->key);
-    return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-/* A schema or a list of them ends. */
-static void tcall_sizes_end_(tcall_syntax_ *s)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    uint8_t on = sizes->open[s->depth + 1].on;
-    uint16_t count = sizes->open[s->depth + 1].count;
-    tcall_sizes_pattern_(sizes);
-    if (!on && count < sizes->most) {
-        sizes->mark[count].end = s->from;
-        sizes->mark[count].next = (uint16_t)sizes->schemas;
-    } else if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_) {
-        sizes->bytes += tcall_whole_words_(tcall_slots_of_(count) *
-                                           (uint32_t)sizeof(uint16_t));
-    }
-}
-
-static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
-    tcall_sizes_name_, tcall_sizes_begin_, NULL, tcall_sizes_end_};
-
-/* ---- what is made ---- */
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *low;     /* memory for what stays: rows are taken from its end, all */
-    uint32_t left; /* else from its beginning */
+    char *top;  /* of the stack, which grows up; NULL: all is only counted */
+    char *high; /* where that begins which stays; it grows down */
+    uint32_t bytes; /* of all */
+    uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
-    uint32_t marks;
-    tcall_sc_mark_ *next; /* the mark of the schema that begins next */
-    tcall_node *node;     /* the schema at hand, and its rows, the last first */
-    tcall_row *row;
-    uint8_t rows;
-    uint8_t draft;
-    bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
     const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
+    uint8_t draft, depth;
+    union {
+        tcall_member member;
+        tcall_row row;
+        tcall_match match;
+    } spare;        /* in place of what is only counted */
+    struct {        /* around the value at each depth, and in the deepest one */
+        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
+        uint8_t only;   /* of a schema: the keyword whose only one it is */
+        uint16_t count; /* of members or rows on the stack */
+    } open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema; the rest of it is looked at, too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text), reason,
-                        remedy);
+    if (c->top)
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11309,44 +11144,78 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Takes zeroed memory that stays. There is as much as was added up; NULL where
- * the text is refused. */
-static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
+/* Puts so many bytes on the stack. */
+static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
-    void *at = c->low;
-    bytes = tcall_whole_words_(bytes);
-    if (bytes > c->left)
-        return NULL;
-    c->low += bytes;
-    c->left -= bytes;
+    void *at = c->top;
+    c->bytes += bytes;
+    if (!at)
+        return &c->spare;
+    c->top += bytes;
     return at;
 }
 
-/* Makes the member of the schema at p, which waits for its rows. name: its
- * quote, or p. Returns where it ends, NULL: that is not known. */
-static const char *tcall_sc_member_(tcall_sc_ *c, tcall_row *row,
-                                    const char *name, const char *p)
+/* Moves the last bytes of the stack to where they stay. */
+static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
 {
-    tcall_member *member = NULL;
-    uint32_t i;
-    if (*p == '{' || *p == 't' || *p == 'f')
-        member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
-    else
-        tcall_sc_malformed_(c, p, 's');
-    if (!member)
-        return NULL;
-    while (c->next->end <= p) /* within what was refused */
-        c->next++;
-    i = (uint32_t)(c->next - c->mark);
-    member->name = name;
-    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    member->node.kind = TCALL_KIND_ROWS_;
-    member->node.digits = (uint8_t)i; /* for now: its mark */
-    member->node.flags = (uint8_t)(i >> 8);
-    row->count++;
-    c->mark[i].member = member;
-    c->next = &c->mark[c->mark[i].next];
-    return *p == '{' ? c->mark[i].end : NULL;
+    if (!c->top)
+        return &c->spare;
+    c->top -= bytes;
+    c->high -= bytes;
+    return memmove(c->high, c->top, bytes);
+}
+
+/* Returns the rows of the schema at hand; the member that it lies in is the one
+ * before them. */
+static tcall_row *tcall_sc_rows_(tcall_sc_ *c)
+{
+    return (tcall_row *)(void *)c->top - c->open[c->depth].count;
+}
+
+static tcall_node *tcall_sc_node_(tcall_sc_ *c)
+{
+    return &((tcall_member *)(void *)tcall_sc_rows_(c))[-1].node;
+}
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. That of
+ * the names of dependencies is beside one of the keyword itself. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+{
+    tcall_row *row = tcall_sc_rows_(c);
+    uint16_t left = c->open[c->depth].count;
+    for (; left; left--, row++)
+        if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
+            return row;
+    return NULL;
+}
+
+/* Makes a row of a keyword. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
+                                    uint8_t flags)
+{
+    tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
+    c->open[c->depth].count++;
+    row->on = on;
+    row->flags = flags;
+    row->count = 0;
+    row->of.text = p;
+    return row;
+}
+
+/* Reads the name at a quote. Returns its value. */
+static const char *tcall_sc_name_(const char *quote, tcall_str *name)
+{
+    const char *colon;
+    *name = tcall_text_inner_(quote);
+    colon = tcall_text_space_(name->ptr + name->len + 1);
+    return tcall_text_space_(colon + 1);
+}
+
+/* Returns the length of a name as tcall_node.digits has it. */
+static uint8_t tcall_sc_digits_(tcall_str name)
+{
+    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
 /* Returns the text of a schema. */
@@ -11356,51 +11225,145 @@ static const char *tcall_sc_text_(const tcall_member *member)
                                 : member->name;
 }
 
-/* ---- the keywords of a schema ---- */
-
-/* Returns the row that the schema at hand has of a keyword, or NULL. That of
- * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+/* Compiles the pattern in the string at a quote. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
 {
-    uint8_t i;
-    for (i = 0; i < c->rows; i++)
-        if (c->row[i].on == on && !(c->row[i].flags & TCALL_ROW_OLD_))
-            return &c->row[i];
-    return NULL;
+#ifndef TOOLCALL_NO_PATTERN
+    tcall_pattern pattern;
+    size_t size = c->top ? (size_t)(c->high - c->top) : 0;
+    uint32_t bytes;
+    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
+                              TCALL_PATTERN_ESCAPED, c->top,
+                              size) == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    bytes = tcall_whole_words_((uint32_t)pattern.need);
+    tcall_sc_push_(c, bytes);
+    match->text = quote;
+    match->program = tcall_sc_settle_(c, bytes);
+    match->count = pattern.count;
+    match->states = pattern.states;
+#else
+    (void)match;
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
+#endif
 }
 
-/* Makes a row of a keyword. Returns NULL where the text is refused. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
-                                    uint8_t flags)
+/* Compiles the patterns of the members on the stack, which are to follow them.
+ */
+static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
 {
-    if (c->left < sizeof *c->row)
-        return NULL;
-    c->left -= (uint32_t)sizeof *c->row;
-    c->rows++;
-    c->row--;
-    c->row->on = on;
-    c->row->flags = flags;
-    c->row->of.text = p;
-    return c->row;
+    const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
+    const tcall_member *member = (tcall_member *)(void *)c->top - count;
+    tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
+    for (; count; count--)
+        tcall_sc_pattern_(c, match++, (member++)->name);
+    tcall_sc_settle_(c, bytes);
 }
 
-/* Whether the draft has a keyword. */
-static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
+/* Looks for names that came twice; more than a few go into their hash table. */
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
-    switch (on) {
-    case TCALL_ON_PREFIX_: return c->draft == TCALL_DRAFT_2020;
-    case TCALL_ON_EXTRA_: return c->draft != TCALL_DRAFT_2020;
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_NEEDED_:
-    case TCALL_ON_MIN_CONTAINS_:
-    case TCALL_ON_MAX_CONTAINS_: return c->draft <= TCALL_DRAFT_2019;
-    default: return true;
+    const tcall_member *member = row->of.members;
+    uint32_t table = tcall_table_bytes_(row->count);
+    uint16_t i;
+    memset((void *)(uintptr_t)(member + row->count), 0, table);
+    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
+        bool twice;
+        if (table) {
+            uint16_t *slot = tcall_member_slot_(
+                row, tcall_text_bytes_of_(member->name), &c->steps);
+            twice = *slot != 0;
+            *slot = (uint16_t)(i + 1);
+        } else { /* the search comes back to itself in the end */
+            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
+                                     member->node.digits) < i;
+        }
+        if (twice)
+            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
     }
 }
 
-/* Returns the draft that the value of a $schema names, -1: none that is known.
- */
-static int tcall_sc_draft_of_(const char *p)
+/* The schemas of a keyword are over: its row gets their members. */
+static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
+{
+    const tcall_member *members;
+    tcall_row *row;
+    if (tcall_row_is_map_(on)) {
+        tcall_sc_push_(c, tcall_table_bytes_(count));
+        tcall_sc_settle_(c, tcall_table_bytes_(count));
+    } else if (on == TCALL_ON_PATTERNS_ && c->top) {
+        tcall_sc_patterns_(c, count);
+    }
+    members = (tcall_member *)tcall_sc_settle_(
+        c, count * (uint32_t)sizeof(tcall_member));
+    row = tcall_sc_row_add_(c, on, NULL, 0);
+    row->of.members = members;
+    row->count = count;
+    if (tcall_row_is_map_(on) && c->top)
+        tcall_sc_twice_(c, row);
+}
+
+/* Begins a list of schemas, or a schema: only: of that keyword. */
+static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
+{
+    c->depth++;
+    c->open[c->depth].on = on;
+    c->open[c->depth].only = only;
+    c->open[c->depth].count = 0;
+}
+
+/* Makes the member of the schema at p. name: its quote, or p; only: the keyword
+ * whose only schema it is. Returns whether its keywords are read next. */
+static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
+                             uint8_t only)
+{
+    tcall_member *member = (tcall_member *)tcall_sc_push_(c, sizeof *member);
+    if (*p != '{' && *p != 't' && *p != 'f')
+        tcall_sc_malformed_(c, p, 's');
+    if (c->marks++ == TCALL_SCHEMAS_MAX_)
+        c->beyond = p;
+    memset(member, 0, sizeof *member);
+    member->name = name;
+    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    if (!only)
+        c->open[c->depth].count++;
+    if (*p == '{')
+        tcall_sc_open_(c, TCALL_ON_NOTHING_, only);
+    else if (only)
+        tcall_sc_list_(c, only, 1);
+    return *p == '{';
+}
+
+/* Reads what comes next in a list of schemas. Returns where reading goes on. */
+static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
+{
+    uint8_t on = c->open[c->depth].on, digits = 0;
+    const char *p = at;
+    tcall_member *member = (tcall_member *)(void *)c->top;
+    bool open;
+    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+        tcall_str name;
+        p = tcall_sc_name_(at, &name);
+        digits = tcall_sc_digits_(name);
+    }
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (on == TCALL_ON_PATTERNS_ && !c->top)
+        tcall_sc_pattern_(
+            c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
+    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
+    if (member)
+        member->node.digits = digits;
+    return open ? p + 1 : tcall_text_skip_(p);
+}
+
+/* ---- the keywords of a schema ---- */
+
+/* Returns the draft that the value of a $schema names; of none that is known
+ * the other. */
+static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -11408,8 +11371,8 @@ static int tcall_sc_draft_of_(const char *p)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+            return (uint8_t)tcall_drafts_[i].draft;
+    return other;
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -11429,18 +11392,17 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
-    c->node->types = 0;
+    uint8_t types = 0;
     for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
                              "use object, array, string, number, integer, "
                              "boolean or null");
-        c->node->types |= type;
+        types |= type;
     }
+    tcall_sc_node_(c)->types = types;
 }
-
-/* ---- what they say ---- */
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
@@ -11470,17 +11432,15 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     }
 }
 
-/* Counts the names in a list. Returns where it ends. */
-static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
-                                   uint16_t *count)
+/* Counts the names in a list. */
+static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
-    const char *at = tcall_text_next_(list + 1);
-    for (*count = 0; *at != ']'; ++*count) {
+    const char *at = tcall_text_first_(list);
+    uint16_t count = 0;
+    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
-        at = tcall_text_next_(tcall_text_skip_(at));
-    }
-    return at + 1;
+    return count;
 }
 
 /* The lists of names of dependentRequired; old: of dependencies, which may have
@@ -11488,117 +11448,25 @@ static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
 static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
-    uint16_t count;
+    tcall_str name;
     for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
-        p = tcall_text_value_(key);
+        p = tcall_sc_name_(key, &name);
         if (*p == '[')
-            tcall_sc_names_(c, p, &count);
+            tcall_sc_names_(c, p);
         else if (!old)
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
+/* Looks at what a keyword says that has no row, or lists of names. */
+static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
+                           const char *p)
 {
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_pattern pattern;
-    if (tcall_sc_program_(&pattern, quote, c->low, c->left) == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    match->text = quote;
-    match->program = tcall_sc_take_(c, (uint32_t)pattern.need);
-    match->count = pattern.count;
-    match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
-}
-
-/* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
-{
-    uint32_t slots = tcall_slots_of_(row->count);
-    bool table = tcall_sc_take_(c, slots * (uint32_t)sizeof(uint16_t)) && slots;
-    uint16_t i;
-    for (i = 0; i < row->count && c->steps > 0; i++) {
-        const char *quote = row->of.members[i].name;
-        tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else {
-            twice = tcall_member_named_(row, name) < i;
-        }
-        if (twice)
-            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-    }
-}
-
-/* Gives the schemas of a keyword their members. Returns the end of its value.
- */
-static const char *tcall_sc_list_(tcall_sc_ *c, tcall_row *row, const char *p)
-{
-    bool map = *p == '{';
-    const char *at = tcall_text_next_(p + 1);
-    tcall_match *match;
-    uint16_t i;
-    while (!tcall_text_closes_(at)) {
-        const char *value = map ? tcall_text_value_(at) : at, *end = NULL;
-        if (row->on != TCALL_ON_DEPENDENCIES_ || *value != '[')
-            end = tcall_sc_member_(c, row, at, value);
-        at = tcall_text_next_(end ? end : tcall_text_skip_(value));
-    }
-    if (row->on == TCALL_ON_PATTERNS_) {
-        match = (tcall_match *)tcall_sc_take_(c, row->count *
-                                                     (uint32_t)sizeof *match);
-        for (i = 0; match && i < row->count; i++)
-            tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
-    } else if (map) {
-        tcall_sc_twice_(c, row);
-    }
-    return at + 1;
-}
-
-/* Gives a row what it has of the value at p. Returns where that ends, NULL: it
- * is not known. */
-static const char *tcall_sc_fill_(tcall_sc_ *c, tcall_row *row, const char *p)
-{
-    tcall_match *match;
-    if (row->on == TCALL_ON_REQUIRED_)
-        return tcall_sc_names_(c, p, &row->count);
-    if (row->on == TCALL_ON_PATTERN_) {
-        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
-        if (match)
-            tcall_sc_pattern_(c, match, p);
-        row->of.match = match;
-        row->count = 1;
-    }
-    if (tcall_keyword_begins_[row->on] == '0')
-        tcall_sc_number_(c, row);
-    if (!tcall_row_has_(row->on))
-        return NULL;
-    row->of.members = (const tcall_member *)(const void *)c->low;
-    return tcall_keyword_begins_[row->on] == 's'
-               ? tcall_sc_member_(c, row, p, p)
-               : tcall_sc_list_(c, row, p);
-}
-
-/* What a keyword says that can be used here. Returns the end of its value,
- * NULL: that is not known. */
-static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
-                                  const char *p)
-{
-    tcall_row *row = NULL;
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
+        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -11607,23 +11475,109 @@ static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
         if (c->draft != TCALL_DRAFT_4)
             break; /* fall through */
     case TCALL_ON_ID_:
-        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+        if (c->depth > 1 && *p == '"' && p[1] != '#')
             c->embedded = key;
         break;
-    case TCALL_ON_NEEDED_: tcall_sc_needed_(c, p, false); break;
-    case TCALL_ON_DEPENDENCIES_:
-        tcall_sc_needed_(c, p, true);
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-        break;
+    case TCALL_ON_NEEDED_:
+    case TCALL_ON_DEPENDENCIES_: tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
     default: break;
     }
-    if (tcall_rows_made_(on, *p))
-        row = tcall_sc_row_add_(c, on, p, 0);
-    return row ? tcall_sc_fill_(c, row, p) : NULL;
 }
 
-/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
- * it. */
+/* Returns the keyword that one with this value is called today. */
+static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
+{
+    bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
+    if (on == TCALL_ON_ITEMS_ && prefix)
+        on = TCALL_ON_PREFIX_;
+    return on;
+}
+
+/* Returns whether a keyword can be used here; else it is refused. A keyword of
+ * another draft was meant by whoever wrote it. */
+static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
+                             const char *p)
+{
+    uint8_t today = tcall_sc_today_(c, on, p);
+    char begins = tcall_keywords_[today].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    bool fits = begins == 's' ? begun == '{' || begun == 't'
+                              : begins == '*' || begins == begun;
+    if (begins == '[' && tcall_row_has_(on))
+        fits = fits && tcall_text_first_(p);
+    if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, today) ||
+             (on == TCALL_ON_TYPE_ &&
+              tcall_sc_node_(c)->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if (!fits)
+        tcall_sc_malformed_(c, p, begins);
+    else
+        return true;
+    return false;
+}
+
+/* Makes the rows of a keyword that needs no schemas. */
+static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
+{
+    const tcall_match *match = NULL;
+    tcall_row *row;
+    if (on == TCALL_ON_PATTERN_ && *p == '"') {
+        tcall_match *made = (tcall_match *)tcall_sc_push_(c, sizeof *made);
+        tcall_sc_pattern_(c, made, p);
+        match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
+    }
+    if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
+        return;
+    row = tcall_sc_row_add_(c, on, p, 0);
+    if (match) {
+        row->of.match = match;
+        row->count = 1;
+    }
+    if (!c->top)
+        return;
+    if (on == TCALL_ON_REQUIRED_)
+        row->count = tcall_sc_names_(c, p);
+    else if (tcall_keywords_[on].begins == '0')
+        tcall_sc_number_(c, row);
+}
+
+/* Reads a name of the schema at hand: a keyword, or nothing that is known.
+ * Returns where reading goes on: a list or a schema is read next. */
+static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word;
+    const char *p = tcall_sc_name_(key, &word);
+    uint8_t on = tcall_keyword_of_(word);
+    char begins;
+    if (!on && memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
+        c->draft = tcall_sc_draft_of_(p, c->draft);
+    if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
+        return tcall_text_skip_(p);
+    if (c->top)
+        tcall_sc_look_(c, key, on, p);
+    if (on == TCALL_ON_DEPENDENCIES_)
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
+    on = tcall_sc_today_(c, on, p);
+    begins = tcall_keywords_[on].begins;
+    if (tcall_row_has_(on) && *p == (begins == 's' ? '[' : begins)) {
+        tcall_sc_open_(c, on, TCALL_ON_NOTHING_);
+        return p + 1;
+    }
+    if (!tcall_row_has_(on))
+        tcall_sc_says_(c, on, p);
+    else if (tcall_sc_member_(c, p, p, on))
+        return p + 1;
+    return tcall_text_skip_(p);
+}
+
+/* Returns whether a keyword counts beside a $ref. */
 static bool tcall_is_beside_(uint8_t on, const char *p)
 {
     bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
@@ -11632,42 +11586,22 @@ static bool tcall_is_beside_(uint8_t on, const char *p)
            on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
 }
 
-/* A name of the schema at hand: a keyword, or nothing that is known. A keyword
- * of another draft was meant by whoever wrote it. Returns the end of the value.
- */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+/* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
+ * it meant it. */
+static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
-    tcall_str word = tcall_text_inner_(key);
-    const char *colon = tcall_text_space_(word.ptr + word.len + 1);
-    const char *p = tcall_text_space_(colon + 1), *end = NULL;
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-    uint8_t on = tcall_keyword_of_(word);
-    bool known = tcall_sc_knows_(c, on);
-    char begins;
-    if (!on && memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on)
-        return tcall_text_skip_(p);
-    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[on];
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, on) ||
-             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if ((begins != 's' && begins != '*' && begins != begun) ||
-             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
-        tcall_sc_malformed_(c, p, begins);
-    else
-        end = tcall_sc_says_(c, key, on, p);
-    if (c->beside && known && tcall_is_beside_(on, p))
-        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
-                         "put both into allOf, or use draft 2020-12");
-    return end ? end : tcall_text_skip_(p);
+    const char *key = tcall_text_first_(schema), *p;
+    tcall_str word;
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        uint8_t on;
+        p = tcall_sc_name_(key, &word);
+        on = tcall_keyword_of_(word);
+        if (tcall_keywords_[on].drafts >> c->draft & 1 &&
+            tcall_is_beside_(on, p))
+            tcall_sc_refuse_(c, p,
+                             "keyword beside $ref, which this draft ignores",
+                             "put both into allOf, or use draft 2020-12");
+    }
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
@@ -11675,10 +11609,10 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 #define TCALL_ROW_END_ 8
 
 /* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint8_t count)
+static void tcall_sc_order_(tcall_row *rows, uint16_t count)
 {
-    uint8_t i, k;
-    for (i = 1; i < count; i++) {
+    uint16_t i, k;
+    for (i = 0; i < count; i++) {
         tcall_row row = rows[i];
         for (k = i; k && rows[k - 1].on > row.on; k--)
             rows[k] = rows[k - 1];
@@ -11690,21 +11624,12 @@ static void tcall_sc_order_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* Gives a schema its rows. */
-static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
+/* A schema is over: it gets its rows. */
+static void tcall_sc_schema_(tcall_sc_ *c)
 {
-    const char *schema = tcall_sc_text_(mark->member);
-    const char *key = tcall_text_first_(schema);
-    tcall_row *row;
-    c->node = &mark->member->node;
-    c->next = mark + 1;
-    c->row = (tcall_row *)(void *)(c->low + c->left);
-    c->rows = 0;
-    c->beside = c->draft >= TCALL_DRAFT_7 &&
-                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
-    while (key)
-        key = tcall_text_after_(tcall_sc_keyword_(c, key));
-    row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    tcall_node *node = tcall_sc_node_(c);
+    uint16_t count = c->open[c->depth].count;
     if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
         row->on = TCALL_ON_ITEMS_;
         row->flags = TCALL_ROW_OLD_;
@@ -11712,10 +11637,45 @@ static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
     row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
     if (row)
         row->on = TCALL_ON_DEPENDENT_;
-    if (!c->rows)
+    if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
+        tcall_sc_beside_(
+            c, tcall_sc_text_((tcall_member *)(void *)tcall_sc_rows_(c) - 1));
+    if (!count)
         return;
-    tcall_sc_order_(c->row, c->rows);
-    c->node->rows = c->row;
+    row = (tcall_row *)tcall_sc_settle_(c, count * (uint32_t)sizeof *row);
+    tcall_sc_order_(row, count);
+    node->rows = row;
+}
+
+/* A list or a schema is over. */
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint8_t on = c->open[c->depth].on, only = c->open[c->depth].only;
+    uint16_t count = c->open[c->depth].count;
+    if (!on && c->top)
+        tcall_sc_schema_(c);
+    c->depth--;
+    if (on)
+        tcall_sc_list_(c, on, count);
+    else if (only)
+        tcall_sc_list_(c, only, 1);
+}
+
+/* Walks over the text. */
+static void tcall_sc_walk_(tcall_sc_ *c)
+{
+    const char *p = tcall_text_space_(c->out->text);
+    tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
+    for (p++; c->depth;) {
+        p = tcall_text_next_(p);
+        if (tcall_text_closes_(p)) {
+            tcall_sc_close_(c);
+            p++;
+        } else {
+            p = c->open[c->depth].on ? tcall_sc_item_(c, p)
+                                     : tcall_sc_keyword_(c, p);
+        }
+    }
 }
 
 /* ---- $ref ---- */
@@ -11739,7 +11699,7 @@ static uint16_t tcall_index_of_(tcall_str name)
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
     uint16_t i = 0;
-    if (tcall_keyword_begins_[row->on] != '{')
+    if (tcall_keywords_[row->on].begins != '{')
         return tcall_index_of_(name);
     if (row->on != TCALL_ON_PATTERNS_)
         return tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -11780,7 +11740,7 @@ static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
             i = tcall_row_named_(row, name);
         } else {
             row = tcall_sc_row_named_(c, &member->node, name);
-            if (row && tcall_keyword_begins_[row->on] != 's')
+            if (row && tcall_keywords_[row->on].begins != 's')
                 continue;
         }
         member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
@@ -11807,6 +11767,29 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     row->of.members = member;
     row->count = member != NULL;
     c->steps--;
+}
+
+/* Lines all schemas up, each behind the one that it is in, and resolves their
+ * $refs. */
+static void tcall_sc_line_up_(tcall_sc_ *c)
+{
+    uint32_t i, count = 1;
+    for (i = 0; i < count; i++) {
+        const tcall_row *row = c->mark[i].member->node.rows;
+        for (; row; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1) {
+            tcall_member *member = (tcall_member *)(uintptr_t)row->of.members;
+            uint16_t left = tcall_row_has_(row->on) ? row->count : 0;
+            if (row->on == TCALL_ON_REF_ && c->steps > 0)
+                tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+            for (; left; left--, member++, count++) {
+                member->node.kind = (uint8_t)count; /* for now: its mark */
+                member->node.flags = (uint8_t)(count >> 8);
+                c->mark[count].member = member;
+                c->mark[count].width = 0;
+            }
+        }
+    }
+    c->marks = count;
 }
 
 /* ---- how many frames ---- */
@@ -11849,7 +11832,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
         for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
             const tcall_node *same = &row->of.members[i].node;
             tcall_sc_mark_ *first =
-                &c->mark[same->digits | (uint32_t)same->flags << 8];
+                &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
             if (first->width == TCALL_OPEN_ && !c->out->reason)
@@ -11886,52 +11869,37 @@ static void tcall_sc_measure_(tcall_sc_ *c)
 
 /* ---- names ---- */
 
-/* Notes the lengths of the names of properties, and marks those that are
- * required: mostly all that are. */
-static void tcall_sc_members_(tcall_node *node)
+/* Marks the properties that are required: mostly all that are. */
+static void tcall_sc_required_(tcall_node *node)
 {
     tcall_row *row =
         (tcall_row *)(uintptr_t)tcall_row_of_(node, TCALL_ON_REQUIRED_);
     const tcall_row *list = tcall_row_of_(node, TCALL_ON_PROPERTIES_);
-    tcall_member *members;
-    const char *name;
-    uint16_t i;
-    if (!list)
-        return;
-    members = (tcall_member *)(uintptr_t)list->of.members;
-    for (i = 0; i < list->count; i++) {
-        tcall_str plain = tcall_text_inner_(members[i].name);
-        if (plain.len + 2 <= UINT8_MAX && !memchr(plain.ptr, '\\', plain.len))
-            members[i].node.digits = (uint8_t)(plain.len + 2);
-    }
-    if (list == node->rows && !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
+    const char *name = row && list ? tcall_text_first_(row->of.text) : NULL;
+    uint16_t i = 0;
+    if (list && list == node->rows &&
+        !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
         !tcall_row_of_(node, TCALL_ON_NAMES_))
         node->flags |= TCALL_NODE_FIELDS_;
-    if (!row)
-        return;
-    row->flags |= TCALL_ROW_MUSTS_;
-    for (i = 0, name = tcall_text_first_(row->of.text); name;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        i = tcall_member_of_(list, i, name, 0);
+    if (row && list)
+        row->flags |= TCALL_ROW_MUSTS_;
+    while (name) {
+        tcall_str word = tcall_text_inner_(name);
+        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
         if (i < list->count)
-            members[i].node.flags |= TCALL_NODE_MUST_;
+            ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
+                TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        i = (uint16_t)(i < list->count ? i + 1 : 0);
+        name = tcall_text_after_(word.ptr + word.len + 1);
     }
 }
 
-/* All nodes are there. Those within others come after them. */
+/* All members and rows are there. */
 static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    for (i = 0; i < c->marks && c->steps > 0; i++) {
-        const tcall_member *member = c->mark[i].member;
-        const tcall_row *row =
-            member ? tcall_row_of_(&member->node, TCALL_ON_REF_) : NULL;
-        if (row)
-            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-    }
+    tcall_sc_line_up_(c);
     if (c->steps <= 0 && !c->out->reason)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
@@ -11940,60 +11908,15 @@ static void tcall_sc_finish_(tcall_sc_ *c)
         tcall_sc_measure_(c);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
         tcall_node *node = &c->mark[i].member->node;
-        node->digits = node->flags = 0;
+        node->kind = TCALL_KIND_ROWS_;
+        node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
-        tcall_sc_members_(node);
+        tcall_sc_required_(node);
     }
 }
 
 /* ---- entry ---- */
-
-/* Reads the text for the first time. Returns what is wrong with it as JSON. */
-TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
-{
-    const tcall_schema *out = c->out;
-    tcall_sizes_ sizes;
-    size_t eaten;
-    int r, draft;
-    memset(&sizes, 0, sizeof sizes);
-    sizes.mark = c->mark;
-    sizes.most = (uint32_t)(size / sizeof *c->mark);
-    sizes.open[0].on = TCALL_ON_DEFS_;
-    tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
-    eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    if (eaten < out->len)
-        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
-    r = tcall_syntax_end_(&sizes.syntax);
-    if (r < 0)
-        return r;
-    draft = sizes.draft ? tcall_sc_draft_of_(sizes.draft) : -1;
-    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
-    c->left = sizes.bytes;
-    c->marks = sizes.schemas;
-    c->beyond = sizes.beyond;
-    return r;
-}
-
-/* Reads it again, and makes all nodes. */
-TCALL_NOINLINE_ static void tcall_sc_make_(tcall_sc_ *c)
-{
-    const char *root = tcall_text_space_(c->out->text);
-    tcall_row row; /* only counts */
-    uint32_t i;
-    memset(&row, 0, sizeof row);
-    c->steps = TOOLCALL_MAX_STEPS;
-    c->next = c->mark;
-    tcall_sc_member_(c, &row, root, root);
-    if (row.count)
-        c->out->root = &c->mark->member->node;
-    for (i = 0; i < c->marks; i++)
-        if (c->mark[i].member)
-            tcall_sc_schema_(c, &c->mark[i]);
-    tcall_sc_finish_(c);
-    if (c->out->reason)
-        c->out->root = NULL; /* nothing is checked against the rest */
-}
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
  * at the end of the memory. */
@@ -12008,37 +11931,44 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    out->text = text.ptr;
-    out->len = text.len;
     c.out = out;
     c.author = author;
-    c.low = mem ? (char *)mem + pad : NULL;
-    c.mark = (tcall_sc_mark_ *)(void *)c.low;
-    size = mem && size > pad ? size - pad : 0;
+    c.draft = (uint8_t)author->draft;
+    c.steps = TOOLCALL_MAX_STEPS;
     if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_sc_sizes_(&c, size);
+        r = tcall_json_check(text);
     if (r < 0) {
-        memset(out, 0, sizeof *out);
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
-    }
-    if (c.beyond)
-        tcall_sc_refuse_(&c, c.beyond, "too many schemas", "split the schema");
-    if (out->reason)
         return TCALL_E_SCHEMA;
-    stays = c.left;
+    }
+    out->text = text.ptr;
+    out->len = text.len;
+    tcall_sc_walk_(&c);
+    if (c.beyond) {
+        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
+                            "too many schemas", "split the schema");
+        return TCALL_E_SCHEMA;
+    }
+    stays = c.bytes;
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (size + pad < out->need)
+    if (!mem || size < out->need)
         return TCALL_E_MEMORY;
-    if (author->end) {
+    size -= pad;
+    if (author->end)
         from = size / word * word - stays;
-        c.low += from;
-    } else {
-        c.mark = (tcall_sc_mark_ *)memmove(c.low + stays, c.low, marks);
-    }
-    memset(c.low, 0, stays);
+    c.top = (char *)mem + pad + from;
+    c.high = c.top + stays;
+    c.mark =
+        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
+    c.mark->member = (tcall_member *)(void *)c.top;
+    c.mark->width = 0;
     out->used = author->end ? size - from : pad + stays;
-    tcall_sc_make_(&c);
+    tcall_sc_walk_(&c);
+    out->root = &c.mark->member->node;
+    tcall_sc_finish_(&c);
+    if (out->reason)
+        out->root = NULL; /* nothing is checked against the rest */
     return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 
@@ -14231,98 +14161,52 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
     tcall_put_number_(writer, value, node->digits);
 }
 
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_level_in_ {
-    const tcall_object *object; /* NULL: it is a list, */
-    const tcall_shape *list;    /* this one; in flash both */
-    const char *at;             /* its struct or first item; NULL: none */
-    uint16_t next, count;       /* members or items: passed; all */
-} tcall_level_in_;
-
-/* A walk over the values of a shape, and of a struct if there is one; else a
- * list has one item. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *shape; /* of the value at hand, in flash */
-    const char *at;           /* where it is, or NULL */
-    tcall_level_in_ *in;      /* what it is in; once entered, itself */
-    uint8_t depth;            /* of what is open; 0: the walk has ended */
-    bool deep;                /* some values lie too deep, and are left out */
-    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or a list. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk,
-                             const tcall_object *object,
-                             const tcall_shape *list)
-{
-    walk->in = &walk->open[walk->depth++];
-    walk->in->object = object;
-    walk->in->list = list;
-    walk->in->at = walk->at;
-    walk->in->next = 0;
-    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    memset(walk, 0, sizeof *walk);
-    walk->at = (const char *)args;
-    tcall_walk_open_(walk, shape, NULL);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    if (!list && shape->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
-                     list ? walk->shape : NULL);
-    if (list && walk->at) {
-        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
-        walk->in->at += shape->digits;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open; at its end leaves it,
- * which is the value at hand again. Returns false then. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    bool ends = walk->in->next == walk->in->count;
-    const tcall_level_in_ *in;
-    size_t index;
-    if (ends && --walk->depth == 0)
-        return false;
-    walk->in -= ends;
-    walk->in->next = (uint16_t)(walk->in->next + !ends);
-    in = walk->in;
-    index = in->next - 1u;
-    walk->shape =
-        in->object
-            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
-                  index
-            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
-    walk->at = in->at;
-    if (in->at)
-        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
-                               : index * TCALL_FETCH_16_(&in->list->size);
-    return !ends;
-}
+/* ---- all of a shape ----
+ *
+ * What goes over the values of a shape calls itself for each object and list
+ * within, as deep as the decoder goes. `depth` is that of the object or list
+ * that a value is in; the outermost has 1.
+ */
 
 /* Returns a list of words as one text, each ended by NUL. */
 static tcall_str tcall_words_text_(const char *words, int count)
 {
     return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
+                                     int depth);
+
+/* Returns the text at an index of those in a value's shape, or counts them. */
+static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
+                                    int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
+        return tcall_words_text_((const char *)shape->more,
+                                 (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        return tcall_value_words_((const tcall_shape *)shape->more, index,
+                                  depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        return tcall_object_words_((const tcall_object *)shape->more, index,
+                                   depth + 1);
+    return tcall_slice_(NULL, 0);
+}
+
+static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
+                                     int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_str words = {NULL, 0};
+    int i;
+    if (*index < 2)
+        return tcall_words_text_(*index ? object->descriptions : object->names,
+                                 object->count);
+    *index -= 2;
+    for (i = 0; i < object->count && !words.ptr; i++)
+        words = tcall_value_words_(object->members + i, index, depth);
+    return words;
 }
 
 /* Returns one of the texts in which the shape's meaning is: names,
@@ -14331,27 +14215,7 @@ static tcall_str tcall_words_text_(const char *words, int count)
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
                                            unsigned index)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk))
-            continue;
-        if (walk.in->object && walk.in->next == 1) {
-            TCALL_FETCH_(tcall_object, object, walk.in->object);
-            if (index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= 2;
-        }
-        if (!tcall_walk_enter_(&walk)) {
-            TCALL_FETCH_(tcall_shape, value, walk.shape);
-            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)value->more,
-                                         (int)value->high + 1);
-        }
-    }
-    return tcall_slice_(NULL, 0);
+    return tcall_object_words_(shape, &index, 1);
 }
 
 /* ---- values of a struct ---- */
@@ -14415,56 +14279,67 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; *null: it came as null. */
-static bool tcall_put_member_(tcall_writer *writer,
-                              const tcall_shape_walk_ *walk, bool *null)
-{
-    TCALL_FETCH_(tcall_object, object, walk->in->object);
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    const uint8_t *given = (const uint8_t *)walk->in->at;
-    unsigned i = walk->in->next - 1u;
-    *null = given && !TCALL_BIT_OF_(given, i) &&
-            !(shape->flags & TCALL_MEMBER_DEFAULT);
-    if (given
-            ? shape->offset == TCALL_NOWHERE ||
-                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-            : !(shape->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
 /* Writes a value that has no parts: the one at a place, or one that fits. */
 typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
                            const char *at);
 
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
+static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
+                              const char *args, tcall_put_ put, int depth);
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
+                             const char *at, tcall_put_ put, int depth)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        bool list = !walk.in->object, null = false;
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, list ? ']' : '}');
-        } else if (list || tcall_put_member_(writer, &walk, &null)) {
-            TCALL_FETCH_(tcall_shape, value, walk.shape);
-            if (null) {
-                tcall_write_null(writer);
-            } else if (!tcall_walk_enter_(&walk)) {
-                put(writer, value, walk.at);
-            } else {
-                tcall_write_open(writer, walk.in->object ? '{' : '[');
-                if (!walk.in->object && !args)
-                    walk.in->count = (uint16_t)value->low;
-            }
-        }
+    TCALL_FETCH_(tcall_shape, shape, from);
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put(writer, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(writer, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_OBJECT) {
+        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
+                          depth + 1);
+    } else {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(writer, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(writer, (const tcall_shape *)shape->more,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             put, depth + 1);
+        tcall_write_close(writer, ']');
     }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
+}
+
+/* Writes the members that came or have a default; without a struct those that
+ * are required. */
+static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
+                              const char *args, tcall_put_ put, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const uint8_t *given = (const uint8_t *)args;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++) {
+        const tcall_shape *member = object->members + i;
+        uint16_t offset = TCALL_FETCH_16_(&member->offset);
+        uint8_t flags = TCALL_FETCH_8_(&member->flags);
+        bool null =
+            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+        if (args ? offset == TCALL_NOWHERE ||
+                       (null &&
+                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+                 : !(flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+        if (null)
+            tcall_write_null(writer);
+        else
+            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
+                             depth);
+    }
+    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
@@ -14476,7 +14351,8 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    return writer->error;
 }
 
 /* ---- an example of what a shape allows ---- */
@@ -14528,10 +14404,10 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 }
 
 /* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
+TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
+                                              const tcall_object *shape)
 {
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
 }
 
 /* ---- JSON Schema ---- */
@@ -14546,20 +14422,6 @@ typedef struct tcall_view_ {
 
 /* Strict modes accept so many levels of schemas below the first. */
 #define TCALL_STRICT_LEVELS_ 10
-
-/* Returns the types that are said of the value at hand; all of them are said by
- * saying nothing. OpenAI wants an optional property to be required, or null. */
-static unsigned tcall_view_types_(const tcall_view_ *view,
-                                  const tcall_shape_walk_ *walk)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    unsigned types = tcall_types_of_(shape->types);
-    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
-        !(shape->flags & TCALL_MEMBER_REQUIRED))
-        types |= TCALL_SHAPE_NULL;
-    return (types & all) == all ? 0 : types;
-}
 
 /* Writes the first type of a set, null last; returns the others. */
 static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
@@ -14594,26 +14456,25 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
     tcall_put_number_(view->out, limit->number, limits->digits);
 }
 
-/* Begins the schema of the value at hand: up to what is in it. Of several types
- * the first says all else: not everyone accepts a list of types. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              const tcall_shape_walk_ *walk)
+/* Begins the schema of a value with its first type, which says all that is not
+ * in it: not everyone accepts a list of types. Returns the other types. All of
+ * them are said by saying nothing. */
+TCALL_NOINLINE_ static unsigned
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    unsigned types = tcall_types_of_(shape->types);
     tcall_limits_ limits = tcall_limits_of_(shape);
-    unsigned types = tcall_view_types_(view, walk);
-    bool several = (types & (types - 1)) != 0;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
-        view->optional++;
-    view->unions = (uint16_t)(view->unions + several);
-    view->unfit |=
-        walk->depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (several)
+    if (null)
+        types |= TCALL_SHAPE_NULL;
+    if ((types & all) == all)
+        types = 0;
+    if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
+        view->unions++;
+    }
     if (types)
-        tcall_view_type_(view->out, types);
+        types = tcall_view_type_(view->out, types);
     tcall_view_bound_(view, &limits, &limits.low);
     tcall_view_bound_(view, &limits, &limits.high);
     if (shape->kind == TCALL_KIND_CHOICE) {
@@ -14624,52 +14485,82 @@ TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
             tcall_put_string_(view->out, word);
         TCALL_SAY(view->out, "]");
     }
+    return types;
 }
 
-/* Ends it: with its other types, what a member is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            const tcall_shape_walk_ *walk)
+static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
+                               int depth);
+
+/* Writes the schema of a value but for its braces. null: may be null, too. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool null, int depth)
 {
-    const tcall_object *around = walk->in->object;
-    unsigned types = tcall_view_types_(view, walk);
-    unsigned others = types & (types - 1);
-    if (types & TCALL_SHAPE_NULL &&
-        others) /* null is the last, not the first */
-        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
-    if (others) {
-        while (others) {
-            TCALL_SAY(view->out, "},{");
-            others = tcall_view_type_(view->out, others);
-        }
-        TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_shape, shape, from);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    unsigned others = tcall_view_begin_(view, shape, null);
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
+        depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (shape->kind == TCALL_KIND_OBJECT) {
+        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
     }
-    if (around) {
-        TCALL_FETCH_(tcall_object, object, around);
-        TCALL_FETCH_(tcall_shape, shape, walk->shape);
-        const char *text =
-            tcall_word_at_(object->descriptions, walk->in->next - 1);
-        if (TCALL_BYTE_(text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, text);
-        }
-        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
-            TCALL_PUT_(view->out, "\"default\":");
-            tcall_put_leaf_(view->out, shape,
-                            (const char *)object->initial + shape->offset,
-                            true);
-        }
-    }
-    TCALL_SAY(view->out, "}");
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
 }
 
-/* Writes what the schema of an object says after its properties: which of them
- * have to be there, and that there are no others. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const tcall_object *from)
+/* Writes what the schema of a member says besides: what it is for, and its
+ * default. */
+TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
+                                               const tcall_object *from, int i)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_FETCH_(tcall_shape, shape, object->members + i);
+    const char *text = tcall_word_at_(object->descriptions, i);
+    if (TCALL_BYTE_(text)) {
+        TCALL_PUT_(view->out, "\"description\":");
+        tcall_put_string_(view->out, text);
+    }
+    if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+        TCALL_PUT_(view->out, "\"default\":");
+        tcall_put_leaf_(view->out, shape,
+                        (const char *)object->initial + shape->offset, true);
+    }
+}
+
+/* Writes the schema of an object but for its braces: its properties, which of
+ * them have to be there, and that there are no others. OpenAI wants all of them
+ * to be there, or null. */
+static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
     int i;
+    TCALL_PUT_(view->out, "\"properties\":{");
+    for (i = 0; i < object->count; i++) {
+        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
+                          TCALL_MEMBER_REQUIRED);
+        view->optional = (uint16_t)(view->optional + optional);
+        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+        TCALL_SAY(view->out, "{");
+        tcall_view_value_(view, object->members + i, all && optional, depth);
+        tcall_view_member_(view, from, i);
+        TCALL_SAY(view->out, "}");
+    }
     TCALL_SAY(view->out, "}");
     for (i = 0; i < object->count; i++) {
         if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
@@ -14687,39 +14578,12 @@ TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
 }
 
 /* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    while (walk.depth) {
-        const tcall_object *left = walk.in->object;
-        if (tcall_walk_next_(&walk)) {
-            if (left)
-                tcall_put_key_(view->out,
-                               tcall_word_at_(TCALL_FETCH_POINTER_(
-                                                  const char *, &left->names),
-                                              walk.in->next - 1));
-            else
-                TCALL_PUT_(view->out, "\"items\":");
-            TCALL_SAY(view->out, "{");
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (walk.in->object)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else if (left) {
-            tcall_view_rest_(view, left);
-        }
-        if (walk.depth)
-            tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
+    TCALL_SAY(view->out, "\"type\":\"object\"");
+    tcall_view_object_(view, shape, 1);
+    return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
@@ -15757,8 +15621,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * two words each, PDFs is one. In scripts that are written without spaces, a
  * word is a pair of neighbouring characters.
  *
- * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * The words of the input become terms. A term has keys: the stem of its word
+ * and the stems of its synonyms. Each tool
  * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
@@ -15774,7 +15638,6 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 
 enum {
     TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
-    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
     TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
     TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
@@ -15924,8 +15787,8 @@ typedef struct tcall_split_ {
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
+    uint32_t stem;  /* hash */
+    unsigned count; /* words of the text so far */
     char folded[TCALL_WORD_BYTES_];
 } tcall_split_;
 
@@ -16183,33 +16046,20 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
- * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
-{
-    for (; length > 0; length--, word++) {
-        char c = endings && *word == 'y' ? 'i' : *word;
-        hash = (hash ^ (unsigned char)c) * 16777619u;
-    }
-    return hash;
-}
-
-/* Makes the keys of a word. Only longer words of letters have endings and a
- * prefix. The hash of a prefix is inverted, so that it never equals that of a
- * stem with the same letters. */
+/* Makes the key of a word, an FNV-1a hash of its stem. Only longer words of
+ * letters have endings; in them y counts as i: city, cities. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
-    const char *word = words->word;
-    size_t length = words->length, first;
-    bool endings = length > 3 && tcall_is_letter_(*word);
-    if (endings)
-        length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
+    bool endings = words->length > 3 && tcall_is_letter_(*words->word);
+    size_t length =
+        endings ? tcall_stem_(words->word, words->length) : words->length;
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && words->word[i] == 'y' ? 'i' : words->word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    words->stem = hash;
 }
 
 /* ---- the next word */
@@ -16369,8 +16219,6 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
     term->at = (uint32_t)(words->start - ranking->input.ptr);
     term->length = (uint8_t)(words->cursor - words->start);
     tcall_key_add_(ranking, words->stem, words->initials, i, false);
-    if (words->prefix)
-        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
@@ -16453,9 +16301,8 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+ * the word itself, when it is a synonym, and for the length of the texts. Words
+ * of all schemas need no list: being common, they weigh nothing. */
 enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
@@ -16477,8 +16324,7 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
@@ -16499,9 +16345,7 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
             words.shape = tool->shape;
         }
         while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+            if (tcall_record_hit_(ranking, record, words.stem, weight))
                 asked += 16;
         length += weight->length * words.count;
         if (i == TCALL_TEXT_NAME_ && words.count)
@@ -16727,18 +16571,6 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* Returns the pick of a tool that has no rank so far. */
-static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
-{
-    tcall_picked pick;
-    memset(&pick, 0, sizeof pick);
-    pick.tool = &ranking->tc->desc.tools[i];
-    pick.index = (uint16_t)i;
-    pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
-    return pick;
-}
-
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
  * unless that cannot say. The sum of weighted ranks fits 32 bits without their
  * last 12, since all weights are at most 4095. */
@@ -16762,20 +16594,26 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
     pick->weights = (uint16_t)(pick->weights + weight);
 }
 
-/* Ranks all tools that are not pinned by the scorers that see all of them, and
- * keeps the best of them. */
-static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int room)
+/* Adds tools to the picks, of which there is room for so many in all: the
+ * pinned ones, or the others, the best first by the scorers that see all of
+ * them. Pinned ones, and all where time ran out, keep the order of
+ * registration. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int room, bool pinned)
 {
     const tcall_scorer *scorer;
-    int count = 0;
+    tcall_picked pick;
     size_t i;
     for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned)
+        memset(&pick, 0, sizeof pick);
+        pick.tool = &ranking->tc->desc.tools[i];
+        pick.index = (uint16_t)i;
+        pick.pinned = pinned;
+        pick.timed_out = ranking->timed_out && !pinned;
+        if (pick.tool->pinned != pinned)
             continue;
         for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
+            if (!scorer->top && !pinned && !pick.timed_out)
                 tcall_ranking_combine_(ranking, &pick, scorer);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
@@ -16791,7 +16629,8 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
         most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    most = most < room ? most : room;
+    count = tcall_ranking_add_(ranking, picks, 0, most, false);
     for (scorer = ranking->scorers; scorer < end; scorer++) {
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
@@ -16801,20 +16640,6 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
-    }
-    return count;
-}
-
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
     }
     return count;
 }
@@ -16913,12 +16738,18 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 
 /* ---- the report */
 
-/* Writes the terms: those of the input, with what was learned of them; or the
- * words of those that a tool has, within a JSON string. */
+/* Begins a list of the report. */
+static void tcall_write_list_(tcall_writer *w, const char *key)
+{
+    tcall_write_key(w, key);
+    tcall_write_open(w, '[');
+}
+
+/* Writes the terms of the input, with what was learned of them. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "terms");
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16958,7 +16789,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
     const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
@@ -16978,7 +16809,7 @@ static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
     size_t i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "excluded");
     for (i = 0; i < ranking->count; i++) {
         const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
@@ -17003,16 +16834,12 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "scorers");
     for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
         tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
     tcall_write_picked_(w, ranking, report);
-    tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
@@ -17055,23 +16882,6 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
-}
-
-/* Gives back what a call holds that is not under way. */
-TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    tcall_attempt *asked = &call->asked;
-    asked->came = call->arguments;
-    asked->args = tcall_json_of_(NULL, NULL);
-    asked->faults = 0;
-    call->others = call->runs = NULL;
-    asked->bound = cx->bound = NULL;
-    cx->services = NULL;
-    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
-        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
-    tcall_block_release_(&tc->block, call->mark);
-    call->mark = 0;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -17299,16 +17109,40 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 
 static const char tcall_by_model_[] = "model";
 
-/* Makes an attempt at the arguments of a call, beside what the block holds of
- * earlier ones: parses and validates. */
-TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
-                                 const char *by, tcall_str text)
+/* Of a call of which nothing was read yet. */
+static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
+                                            {NULL, 0}, {NULL, NULL},
+                                            NULL,      NULL,
+                                            {NULL, 0}, {NULL, 0},
+                                            0,         0,
+                                            0,         0,
+                                            0,         0,
+                                            0,         false};
+
+/* Makes room for an attempt in the block, at the end of a list. Returns NULL
+ * where there is none. */
+TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
+                                                tcall_attempt **list,
+                                                const char *by, tcall_str text)
 {
-    int r = call->incomplete;
+    tcall_attempt *attempt = (tcall_attempt *)tcall_block_take_(
+        &call->cx.tc->block, sizeof *attempt);
+    if (!attempt)
+        return NULL;
     memset(attempt, 0, sizeof *attempt);
     attempt->by = by;
     attempt->came = text;
     attempt->stage = call->cx.stage;
+    while (*list)
+        list = &(*list)->next;
+    return *list = attempt;
+}
+
+/* Parses and validates the text of an attempt. */
+TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
+                                       tcall_attempt *attempt)
+{
+    int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
@@ -17326,29 +17160,17 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Puts an attempt, or an output, among those that no longer count. */
-TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
-                                        const tcall_attempt *attempt)
-{
-    tcall_attempt *former =
-        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
-    if (!former)
-        return TCALL_E_MEMORY;
-    *former = *attempt;
-    former->next = call->others;
-    call->others = former;
-    return TCALL_OK;
-}
-
-/* Lets another attempt count. */
+/* Makes an attempt that counts from now on. */
 TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
                                       tcall_str text)
 {
-    call->error = tcall_attempt_former_(call, &call->asked);
-    if (call->error < 0)
-        return call->error;
-    call->error = tcall_attempt_(call, &call->asked, by, text);
-    call->cx.bound = call->asked.bound;
+    tcall_attempt *attempt =
+        tcall_attempt_new_(call, &call->attempts, by, text);
+    if (!attempt)
+        return call->error = TCALL_E_MEMORY;
+    call->asked = attempt;
+    call->error = tcall_attempt_check_(call, attempt);
+    call->cx.bound = attempt->bound;
     return call->error;
 }
 
@@ -17356,22 +17178,16 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
+    const tcall_attempt *came = call->asked;
     int error = call->error;
-    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = call->others;
-    call->others = NULL;
-    tcall_attempt_former_(call, &call->asked);
-    if (came)
-        call->asked = *came;
-    return error;
+    call->asked = came;
+    return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17405,7 +17221,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
     call->cx.call = call;
-    call->asked.came = call->arguments;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -17416,9 +17233,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     if (r == TCALL_OK)
-        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
-                           call->arguments);
-    call->cx.bound = call->asked.bound;
+        r = tcall_attempt_anew_(call, tcall_by_model_, call->arguments);
     return r;
 }
 
@@ -17429,7 +17244,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+    if (r < 0 && call->asked->step > TCALL_STEP_FIND && tc->desc.repair)
         r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
@@ -17449,6 +17264,27 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
+}
+
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
+    call->runs = NULL;
+    cx->bound = NULL;
+    cx->services = NULL;
+    cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
+        tcall_slice_(NULL, 0);
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
+}
+
+/* Returns the arguments that count, as they came. */
+TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
+{
+    return call->attempts ? call->asked->came : call->arguments;
 }
 
 /* ---- what is wrong ---- */
@@ -17494,7 +17330,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    tcall_write_attempt_errors_(out, call->tool, &call->asked);
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
     return out->error;
 }
 
@@ -17894,9 +17730,9 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
     uint64_t hash = tcall_hash_text_(tc, 5, call->name);
-    if (!call->asked.args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, call->asked.came);
-    return hash + tcall_hash_json(tc, call->asked.args);
+    if (!call->asked->args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+    return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -18151,17 +17987,17 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
 {
     size_t i;
     tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->asked.faults; i++) {
+    for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
         tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->asked.args.at, &call->asked.fault[i], true);
+                         call->asked->args.at, &call->asked->fault[i], true);
     }
 }
 
 /* True where the faults of the arguments say what was wrong. */
 static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
            !cx->failure.reason.len;
 }
 
@@ -18182,10 +18018,10 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked.args.at) {
+    if (call->tool && call->asked->args.at) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
-        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
     if (failure->by) {
@@ -18355,16 +18191,11 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 /* Writes all attempts but those with what was injected. */
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_attempt *other = call->others;
-    bool first = call->asked.by == tcall_by_model_;
+    const tcall_attempt *attempt;
     tcall_write_key(out, "attempts");
     tcall_write_open(out, '[');
-    if (first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
-    for (; other; other = other->next)
-        tcall_write_attempt_(out, call->tool, other);
-    if (!first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (attempt = call->attempts; attempt; attempt = attempt->next)
+        tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
 }
 
@@ -18394,7 +18225,7 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked.validated);
+    tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18406,7 +18237,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
 {
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
-    const tcall_attempt *asked = &call->asked;
+    const tcall_attempt *asked = call->asked;
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
     tcall_write_identity_(out, call);
     if (tool)
@@ -18427,7 +18258,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_key(out, "value");
         tcall_write_json(out, asked->args);
     }
-    if (call->others)
+    if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
     tcall_write_pair_(
         out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
@@ -18477,10 +18308,10 @@ TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->asked.args.at)
-        tcall_write_json(&out, call->asked.args);
+    if (call->asked->args.at)
+        tcall_write_json(&out, call->asked->args);
     else
-        tcall_write_str(&out, call->asked.came);
+        tcall_write_str(&out, tcall_asked_text_(call));
     tcall_write_validated_(&out, call);
     tcall_write_count_(&out, "attempts", cx->attempt);
     tcall_write_flag_(&out, "ran", cx->result.ran);
@@ -18547,7 +18378,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -18748,10 +18579,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -18793,20 +18624,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -19041,8 +18869,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -19573,6 +19402,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
@@ -19605,7 +19436,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
@@ -21485,26 +21317,17 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    reader->answer.reasoning_dropped += dropped;
+    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
+        reader->raw_missing += dropped;
+    else
+        reader->answer.reasoning_dropped += dropped;
     if (dropped)
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
-                                   TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
-                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
         tcall_reasoning_drop_(reader, at, 0);
 }
@@ -21531,26 +21354,30 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
-    if (part == TCALL_PART_TEXT_)
-        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              piece.len);
+        tcall_reasoning_drop_(reader, at, piece.len);
     else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+        tcall_reader_append_(reader, at, part, piece);
+}
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
@@ -21580,19 +21407,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
-                                   TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
-                         TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
@@ -21633,18 +21447,6 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
            reader->answer.error != TCALL_E_MEMORY;
 }
 
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
-                             TCALL_PART_TEXT_, piece);
-}
-
 /* The element is complete: its text stays if it is reasoning. */
 TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
@@ -21653,16 +21455,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->element.type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->element.index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
-                                  reader->raw_missing);
-    } else {
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
         tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    }
     reader->raw_missing = 0;
 }
 
@@ -21783,21 +21581,24 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. */
+/* Moves what the first unmerged element brings to the item at this place. Where
+ * reasoning is missing already, more of it is of no use. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(reader, at, 0);
+    }
     tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
+        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -21830,18 +21631,19 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
+    tcall_answer *answer = &reader->answer;
     reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
         reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
             reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = reader->doc.stopped = false;
+    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
     memset(&reader->said, 0, sizeof reader->said);
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = false;
+    answer->unread = answer->has_text = false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
 }
 
 /* Makes room for what a call cannot do without. Where there is none the answer
@@ -21872,79 +21674,69 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Has the current document brought nothing but, at most, the open element? */
-static bool tcall_reader_is_alone_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_];
-    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
-        at = tcall_reader_next_(reader, at);
-    return at == reader->chat->block->low;
-}
-
 /* Whole arguments begin: they may be those of the last call with this number.
- */
+ * Only the first element of a document is compared. */
 TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
     size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
         return;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
             (reader->element.index && known->index != reader->element.index))
             continue;
         reader->place[TCALL_AT_ECHOED_] = at;
-        reader->echoes = true;
+        reader->doc.echoes = true;
     }
+}
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
+{
+    return tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
 }
 
 /* They are others, or of another call: what came of them is kept. */
 static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
+    const size_t *to = &reader->place[TCALL_AT_PENDING_];
     tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
+    reader->doc.echoes = false;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     reader->echo);
+        tcall_reader_drop_arguments_(reader, *to, reader->echo);
         return;
     }
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
+    text = tcall_reader_echoed_(reader);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                         TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
 }
 
-/* Is the next piece of them as it was? */
+/* Is the next piece of the current element as it was? */
 static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 {
-    tcall_str text;
-    if (!reader->echoes)
+    const tcall_str text = tcall_reader_echoed_(reader);
+    if (!reader->doc.echoes ||
+        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
         return false;
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
         reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
+    else
+        tcall_reader_echo_ends_(reader);
+    return reader->doc.echoes;
 }
 
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -22106,16 +21898,18 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
 {
     const int part = tcall_field_part_(field);
+    const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
     if (!tcall_reader_open_(reader, field))
         return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
+    if (reasons)
+        reader->said.words = (uint8_t)field;
+    if (reasons || part == TCALL_PART_SIGNATURE_)
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                               piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else
@@ -22160,13 +21954,16 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
 }
 
 /* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. */
+ * one. Arguments that came again are those of its call, all of them. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     size_t at = tcall_reader_owner_(reader);
     bool stays;
-    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
+    if (reader->doc.echoes) {
+        if (at != reader->place[TCALL_AT_ECHOED_] ||
+            reader->echo < tcall_reader_echoed_(reader).len)
+            tcall_reader_echo_ends_(reader); /* which may move both */
+        reader->doc.echoes = false;
         at = tcall_reader_owner_(reader);
     }
     stays = at == reader->place[TCALL_AT_PENDING_];
@@ -22886,35 +22683,24 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
+/* Returns digits in front of a unit as a number, moved by so many decimals and
+ * cut at the end of the range of 32 bits, or -1 where there is anything else.
+ */
+static long tcall_digits_(const char *text, const char *unit, int decimals)
 {
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int value;
+    int rest;
+    if (*unit && text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || strcmp(text + len, unit) != 0)
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, decimals, &value, &rest);
+    return (long)(value < most ? value : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -23005,7 +22791,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
+        long code = tcall_digits_(answer->stop_text, "", 0);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -23026,13 +22812,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 }
 
 /* ---- fields ---- */
-
-/* Has it a signature, or had one that did not fit? */
-static bool tcall_head_is_signed_(const tcall_item_head_ *head)
-{
-    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
-}
 
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
@@ -23131,18 +22910,29 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field, long number)
+/* A number is complete; no number is -1. */
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_INDEX)
+    tcall_answer *answer = &reader->answer;
+    const long number = tcall_digits_(reader->word, "", 0);
+    if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    else if (field == TCALL_FIELD_CHOICE_INDEX)
+    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
         reader->doc.other = number != 0;
-    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
-        reader->answer.input_tokens = number;
-    else if (number >= 0)
-        reader->answer.output_tokens = number;
-    if (field == TCALL_FIELD_CHOICE_INDEX)
         reader->doc.choice_known = true;
+    } else if (number >= 0) {
+        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
+                                            : &answer->output_tokens) = number;
+    }
+}
+
+/* "48s", "34.4s" or "250ms": how long to wait. */
+static void tcall_reader_delay_(tcall_reader *reader)
+{
+    long *ms = &reader->answer.wait_ms;
+    *ms = tcall_digits_(reader->word, "s", 3);
+    if (*ms < 0)
+        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -23158,12 +22948,12 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        tcall_reader_delay_(reader);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
     else
-        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
+        tcall_reader_number_(reader, field);
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23311,11 +23101,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->doc.in_whole = false;
-    if (reader->echoes &&
-        reader->echo < tcall_reader_len_(reader,
-                                         reader->place[TCALL_AT_ECHOED_],
-                                         TCALL_PART_TEXT_))
-        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -23338,9 +23123,10 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
         return;
     if (!reader->keeping_raw)
         reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
     if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
+                               TCALL_PART_TEXT_, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
@@ -23574,19 +23360,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    for (i = 0; i < TCALL_PLACES_; i++)
-        reader->place[i] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
+    tcall_reader_clear_(reader);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23599,7 +23382,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
-    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
@@ -25596,6 +25378,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
+    more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
                tcall_chat_drop_(&agent->chat, old))
@@ -26859,14 +26642,14 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
-/* X(NAME, method, result): a method, and how the members of its result begin.
+/* X(NAME, method, result): a method, and the members of its result.
  * discover names both eras: a client of the other one then begins anew. */
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
       "\"serverInfo\":%w")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[")                                 \
+    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
@@ -26880,12 +26663,35 @@ enum {
     TCALL_MCP_OTHER_ = 255
 };
 
-/* The error of a version that is not known; others are of JSON-RPC. */
-enum { TCALL_MCP_BAD_VERSION_ = -32022 };
+/* X(NAME, code, message): why a request has no result. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit. */
+#define TCALL_MCP_REFUSALS_(X)                               \
+    X(DEEP, -32600, "this is nested too deeply")             \
+    X(BOM, -32700, "this begins with a byte order mark")     \
+    X(NO_JSON, -32700, "this is not JSON")                   \
+    X(MEMBER, -32600, "%m")                                  \
+    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
+    X(NO_METHOD, -32601, "there is no such method")          \
+    X(BAD_PARAMS, -32602, "%m")                              \
+    X(BAD_VERSION, -32022, "unsupported protocol version")   \
+    X(NO_VERSION, -32602, "_meta has no protocol version")   \
+    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
+    X(NO_CURSOR, -32602, "there is no such cursor")          \
+    X(NAMELESS, -32602, "params has no name of a tool")      \
+    X(NO_TOOL, -32602, "there is no such tool")
+
+enum {
+#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_MCP_ANSWER_, /* it has a result */
+    TCALL_MCP_SILENT_      /* nothing is said */
+};
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
  * the driver lost. */
-#define TCALL_MCP_BOM_  '\xEF'
+#define TCALL_MCP_MARK_ '\xEF'
 #define TCALL_MCP_LOST_ '\xFF'
 
 /* The steps to the arguments in a misfit's way. */
@@ -26900,6 +26706,15 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 static const char tcall_mcp_results_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) result "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, code, message) message "\0"
+    TCALL_MCP_REFUSALS_(TCALL_X_);
 #undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
@@ -27045,15 +26860,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 #define TCALL_MCP_WRITE_(mcp, literal) \
     tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
-/* Writes what is within the quotes of a JSON string. */
-static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
-{
-    mcp->out.quoted++;
-    if (flash)
-        tcall_write_flash(&mcp->out, flash);
-    mcp->out.quoted--;
-}
-
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
@@ -27061,65 +26867,19 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* The id goes back as it came, so that no client has to know another spelling
- * of it; what could not be kept whole is null. */
-static void tcall_mcp_id_(tcall_mcp *mcp)
+/* Returns the text in flash of the server or of the tool at hand that a letter
+ * stands for; NULL: there is none. */
+static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
-    if (mcp->message.id[0])
-        tcall_write_text(&mcp->out, mcp->message.id);
-    else
-        TCALL_SAY(&mcp->out, "null");
-}
-
-/* Agrees to the client's version, or offers the latest of its era. */
-static void tcall_mcp_version_(tcall_mcp *mcp)
-{
-    uint8_t version = mcp->message.params.version;
-    tcall_write_flash(&mcp->out, tcall_word_at_(tcall_mcp_versions_,
-                                                version == 255 ? 0 : version));
-}
-
-static void tcall_mcp_call_(tcall_mcp *mcp);
-
-/* Writes what a letter stands for. */
-static void tcall_mcp_part_(void *user, char letter)
-{
-    tcall_mcp *mcp = (tcall_mcp *)user;
     const tcall_tool *tool = mcp->tool;
-    const char *text;
     switch (letter) {
-    case 'i': tcall_mcp_id_(mcp); break;
-    case 'v': tcall_mcp_version_(mcp); break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'a': tcall_mcp_quoted_(mcp, mcp->desc.name); break;
+    case 'a': return mcp->desc.name;
     case 'b':
-        text = mcp->desc.version;
-        tcall_mcp_quoted_(mcp, text ? text : TCALL_FLASH_TEXT_("1"));
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(&mcp->out,
-                      ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 'n':
-        tcall_mcp_quoted_(mcp, TCALL_FETCH_POINTER_(const char *, &tool->name));
-        break;
-    case 't':
-        if (TCALL_FETCH_POINTER_(const char *, &tool->title))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 'u':
-        tcall_mcp_quoted_(mcp,
-                          TCALL_FETCH_POINTER_(const char *, &tool->title));
-        break;
-    case 'd':
-        tcall_mcp_quoted_(
-            mcp, TCALL_FETCH_POINTER_(const char *, &tool->description));
-        break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    default: break;
+        return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
+    case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
+    case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    default: return NULL;
     }
 }
 
@@ -27143,62 +26903,72 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
                           TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
 }
 
-/* Writes that a tool only looks at things, since clients else take it for one
- * that destroys. */
-static void tcall_mcp_hints_(tcall_mcp *mcp)
-{
-    uint8_t permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-    if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. */
+ * never given, so there is but one page. Clients take a tool for one that
+ * destroys where nothing says that it only looks at things. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    bool first = true;
+    const char *before = TCALL_FLASH_TEXT_("");
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
+        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        if (!first)
-            tcall_write_char_(&mcp->out, ',');
-        first = false;
+        tcall_write_flash(&mcp->out, before);
+        before = TCALL_FLASH_TEXT_(",");
         TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":");
-        tcall_mcp_schema_(mcp);
-        tcall_mcp_hints_(mcp);
+                              "\"inputSchema\":%s");
+        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
+        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
+            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
         tcall_write_char_(&mcp->out, '}');
     }
-    TCALL_MCP_WRITE_(mcp, "]%k");
 }
 
-/* ---- refusals ---- */
+static void tcall_mcp_call_(tcall_mcp *mcp);
 
-/* Refuses the request in words from flash; NULL: in those of the message's
- * shape. Of a version it says which one to come back with. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+/* Writes what a letter stands for; a text within the quotes of a string. */
+static void tcall_mcp_part_(void *user, char letter)
 {
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
-    tcall_write_quote(&mcp->out);
-    if (flash)
-        tcall_write_flash(&mcp->out, flash);
-    else
-        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
+    tcall_mcp *mcp = (tcall_mcp *)user;
+    tcall_writer *out = &mcp->out;
+    const char *text = tcall_mcp_text_(mcp, letter);
+    uint8_t version = mcp->message.params.version;
+    switch (letter) {
+    case 'i': /* as it came: no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        break;
+    case 'v': /* the client's version, or the latest of its era */
+        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
+                                              version == 255 ? 0 : version));
+        break;
+    case 'w': /* what this server is called */
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
+        break;
+    case 'k': /* how long clients may keep what does not change */
+        if (tcall_mcp_modern_(mcp))
+            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        break;
+    case 't':
+        if (tcall_mcp_text_(mcp, 'u'))
+            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
+        break;
+    case 's': tcall_mcp_schema_(mcp); break;
+    case 'l': tcall_mcp_list_(mcp); break;
+    case 'c': tcall_mcp_call_(mcp); break;
+    case 'm':
+        tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-    tcall_write_unquote(&mcp->out);
-    if (code == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
-                             "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(&mcp->out, mcp->message.params.meta.version);
-        tcall_write_char_(&mcp->out, '}');
+        break;
+    default:
+        out->quoted++;
+        if (text)
+            tcall_write_flash(out, text);
+        out->quoted--;
+        break;
     }
-    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* ---- calls ---- */
@@ -27331,60 +27101,76 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Refuses what is no request. Returns whether that, or nothing, is the answer
- * to the line. */
-static bool tcall_mcp_no_request_(tcall_mcp *mcp)
+/* Returns why the message has no result: one of the refusals. A method that is
+ * not known comes before its parameters: nobody has said what they may be.
+ * Misfits within the arguments of a tool are for the model; all others are for
+ * the client. A notification is not answered, whatever it says, nor is a
+ * response, though nothing was asked. */
+static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
     const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
-    if (decoder->error == TCALL_E_DEPTH) {
-        tcall_mcp_refuse_(mcp, -32600,
-                          TCALL_FLASH_TEXT_("this is nested too deeply"));
-    } else if (decoder->error && decoder->error != TCALL_E_INVALID) {
-        mcp->message.id[0] = '\0';
-        tcall_mcp_refuse_(
-            mcp, -32700,
-            mcp->first == TCALL_MCP_BOM_
-                ? TCALL_FLASH_TEXT_("this begins with a byte order mark")
-                : TCALL_FLASH_TEXT_("this is not JSON"));
-    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-               (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-                tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
-        /* a response, though nothing was asked */
-    } else if (decoder->error &&
-               (decoder->misfits[0].steps == 0 ||
-                decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
-        tcall_mcp_refuse_(mcp, -32600, NULL);
-    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-               !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
-        tcall_mcp_refuse_(mcp, -32600,
-                          TCALL_FLASH_TEXT_("this is no JSON-RPC 2.0 message"));
-    } else { /* a notification is not answered, whatever it says */
-        return !tcall_mcp_came_(came, TCALL_MCP_ID_);
-    }
-    return true;
-}
-
-/* Returns why the request has an answer other than a result, a text in flash,
- * or NULL. */
-static const char *tcall_mcp_fault_(tcall_mcp *mcp)
-{
     const tcall_mcp_params_ *params = &mcp->message.params;
     uint8_t method = mcp->message.method;
-    if (method == TCALL_MCP_DISCOVER_ && !tcall_mcp_modern_(mcp))
-        return TCALL_FLASH_TEXT_("_meta has no protocol version");
-    if (tcall_mcp_modern_(mcp) &&
-        !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_FLASH_TEXT_("_meta has no client capabilities");
+    bool modern = tcall_mcp_modern_(mcp);
+    if (decoder->error == TCALL_E_DEPTH)
+        return TCALL_MCP_DEEP_;
+    if (decoder->error && decoder->error != TCALL_E_INVALID)
+        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
+                                             : TCALL_MCP_NO_JSON_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
+        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
+         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
+        return TCALL_MCP_SILENT_;
+    if (decoder->error && (decoder->misfits[0].steps == 0 ||
+                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
+        return TCALL_MCP_MEMBER_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
+        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
+        return TCALL_MCP_NO_RPC_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
+        return TCALL_MCP_SILENT_;
+    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
+        return TCALL_MCP_NO_METHOD_;
+    if (decoder->error &&
+        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
+        return TCALL_MCP_BAD_PARAMS_;
+    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
+               : method == TCALL_MCP_DISCOVER_)
+        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
+    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
+        return TCALL_MCP_NO_CLIENT_;
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_FLASH_TEXT_("there is no such cursor");
-    if (method == TCALL_MCP_CALL_ &&
-        !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_))
-        return TCALL_FLASH_TEXT_("params has no name of a tool");
+        return TCALL_MCP_NO_CURSOR_;
     if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return TCALL_FLASH_TEXT_("there is no such tool");
-    return NULL;
+        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
+                   ? TCALL_MCP_NO_TOOL_
+                   : TCALL_MCP_NAMELESS_;
+    return TCALL_MCP_ANSWER_;
+}
+
+/* Refuses the request. Of a version it says which one to come back with. An id
+ * that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+{
+    tcall_writer *out = &mcp->out;
+    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+        mcp->message.id[0] = '\0';
+    TCALL_MCP_WRITE_(mcp,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
+    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_quote(out);
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
+    tcall_write_unquote(out);
+    if (refusal == TCALL_MCP_BAD_VERSION_) {
+        TCALL_SAY(out, ",\"data\":{\"supported\":"
+                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
+        tcall_write_string(out, mcp->message.params.meta.version);
+        tcall_write_char_(out, '}');
+    }
+    TCALL_SAY(out, "}}");
 }
 
 /* Does what was asked. In the later era each result says that it is whole, and
@@ -27397,40 +27183,25 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
                               "{\"io.modelcontextprotocol/serverInfo\":%w},");
     tcall_mcp_write_(mcp,
                      tcall_word_at_(tcall_mcp_results_, mcp->message.method));
-    if (mcp->message.method == TCALL_MCP_LIST_)
-        tcall_mcp_list_(mcp);
     TCALL_SAY(&mcp->out, "}}");
 }
 
-/* Answers a request. A method that is not known comes first: nobody has said
- * what its parameters may be. Misfits within the arguments of a tool are for
- * the model; all others are for the client. */
-static void tcall_mcp_request_(tcall_mcp *mcp)
+/* Answers the message, if it wants that. */
+static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
-    uint8_t method = mcp->message.method;
-    const char *fault;
-    bool modern = tcall_mcp_modern_(mcp);
+    uint8_t refusal;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
-        tcall_mcp_refuse_(mcp, -32601,
-                          TCALL_FLASH_TEXT_("there is no such method"));
-    } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
-                                   tcall_mcp_only_arguments_(decoder))) {
-        tcall_mcp_refuse_(mcp, -32602, NULL);
-    } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
-                                        tcall_mcp_modern_version_)) {
-        tcall_mcp_refuse_(mcp, TCALL_MCP_BAD_VERSION_,
-                          TCALL_FLASH_TEXT_("unsupported protocol version"));
-    } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
-        tcall_mcp_refuse_(mcp, -32602, fault);
-    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+    refusal = tcall_mcp_refusal_(mcp);
+    if (refusal < TCALL_MCP_ANSWER_)
+        tcall_mcp_refuse_(mcp, refusal);
+    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
+             mcp->message.method == TCALL_MCP_CALL_ &&
+             !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    } else {
+    else if (refusal == TCALL_MCP_ANSWER_)
         tcall_mcp_result_(mcp);
-    }
 }
 
 /* Prepares for the next line. */
@@ -27453,8 +27224,8 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
     tcall_decoder_end(&mcp->at_work.reading.decoder);
-    if (mcp->first && !tcall_mcp_no_request_(mcp))
-        tcall_mcp_request_(mcp);
+    if (mcp->first)
+        tcall_mcp_answer_(mcp);
     if (mcp->out.len)
         tcall_write_char_(&mcp->out, '\n');
     error = tcall_writer_flush(&mcp->out);
@@ -27507,10 +27278,16 @@ static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 }
 
 /* Prepares a server for the first line. */
-static int tcall_mcp_start_(tcall_mcp *mcp)
+static int tcall_mcp_start_(tcall_mcp *mcp, const tcall_mcp_desc *desc,
+                            const tcall_mcp_way_ *way)
 {
-    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
     uint16_t i;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = way;
+    if (way)
+        way->begin(mcp);
     tcall_mcp_next_(mcp);
     for (i = 0; i < mcp->desc.tool_count && !error; i++)
         error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
@@ -27519,9 +27296,7 @@ static int tcall_mcp_start_(tcall_mcp *mcp)
 
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    memset(mcp, 0, sizeof *mcp);
-    mcp->desc = *desc;
-    return tcall_mcp_start_(mcp);
+    return tcall_mcp_start_(mcp, desc, NULL);
 }
 
 /* ---- the tools of a registry ---- */
@@ -27590,16 +27365,11 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
+    tcall_mcp_desc own = *desc;
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     int started;
-    memset(mcp, 0, sizeof *mcp);
-    mcp->desc = *desc;
-    mcp->desc.tool_count = 0;
-    if (error == TCALL_OK) {
-        mcp->way = &way;
-        tcall_mcp_refresh_(mcp);
-    }
-    started = tcall_mcp_start_(mcp);
+    own.tool_count = 0;
+    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }
 
