@@ -20708,37 +20708,18 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list, which begins so: there are no messages with
- * parts. */
-TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    tcall_item item;
-    uint8_t state = 0;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &state);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, state);
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
-    }
-    tcall_write_text(out, "]");
-}
-
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms. */
+ * model, and one of the user, are the first forms; without the latter it is a
+ * flat list. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *begin, const char *forms)
 {
     tcall_history_ history;
+    const bool flat = !*tcall_nth_(begin, 1);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
@@ -20752,7 +20733,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             continue;
         side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
-        if (side != last) {
+        if (!flat && side != last) {
             if (last)
                 tcall_write_text(out, "]}");
             tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
@@ -23028,8 +23009,6 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
-    reader->word_len = 0;
-    reader->word[0] = 0;
     reader->growing = false;
     /* Some streams end with the whole answer. */
     if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
@@ -23063,18 +23042,27 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_answer *answer = &reader->answer;
+    if (reader->in_page)
+        answer->message[0] = 0;
+    reader->in_page = false;
+    tcall_append_cut_(answer->message, sizeof answer->message, piece);
+}
+
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
     for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
         reader->word[reader->word_len++] = *piece.ptr++;
-    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
-    tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
     } else if (reader->part) {
@@ -23083,11 +23071,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
-            answer->error = TCALL_E_PROVIDER;
-        if (reader->in_page)
-            answer->message[0] = 0;
-        reader->in_page = false;
-        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+            reader->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(reader, bytes);
     }
 }
 
@@ -23095,8 +23080,9 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        tcall_reader_word_(reader, field);
+        reader->word[reader->word_len] = 0;
         reader->word_len = 0;
+        tcall_reader_word_(reader, field);
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
@@ -23522,14 +23508,12 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
 /* Before the first document the message has the beginning of what came. */
 static void tcall_reader_fail_silence_(tcall_reader *reader)
 {
-    tcall_answer *answer = &reader->answer;
     tcall_reader_fail_(reader, TCALL_E_LIMIT);
     if (!reader->any_document)
         return;
-    answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message,
-                      tcall_str_of("comments or empty events without end"));
+    reader->in_page = true;
+    tcall_reader_message_(
+        reader, tcall_str_of("comments or empty events without end"));
 }
 
 /* Passes over what most lines begin with, and over those that do not matter. */
@@ -24169,7 +24153,7 @@ static int tcall_responses_write_(const tcall_provider *provider,
 {
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request, tcall_responses_choices_);
@@ -24420,7 +24404,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     bool chosen;
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_interactions_forms_);
     chosen =
         tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&

@@ -413,8 +413,6 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
-    reader->word_len = 0;
-    reader->word[0] = 0;
     reader->growing = false;
     /* Some streams end with the whole answer. */
     if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
@@ -448,18 +446,27 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_answer *answer = &reader->answer;
+    if (reader->in_page)
+        answer->message[0] = 0;
+    reader->in_page = false;
+    tcall_append_cut_(answer->message, sizeof answer->message, piece);
+}
+
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
     for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
         reader->word[reader->word_len++] = *piece.ptr++;
-    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
-    tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
     } else if (reader->part) {
@@ -468,11 +475,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
-            answer->error = TCALL_E_PROVIDER;
-        if (reader->in_page)
-            answer->message[0] = 0;
-        reader->in_page = false;
-        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+            reader->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(reader, bytes);
     }
 }
 
@@ -480,8 +484,9 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        tcall_reader_word_(reader, field);
+        reader->word[reader->word_len] = 0;
         reader->word_len = 0;
+        tcall_reader_word_(reader, field);
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
@@ -907,14 +912,12 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
 /* Before the first document the message has the beginning of what came. */
 static void tcall_reader_fail_silence_(tcall_reader *reader)
 {
-    tcall_answer *answer = &reader->answer;
     tcall_reader_fail_(reader, TCALL_E_LIMIT);
     if (!reader->any_document)
         return;
-    answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message,
-                      tcall_str_of("comments or empty events without end"));
+    reader->in_page = true;
+    tcall_reader_message_(
+        reader, tcall_str_of("comments or empty events without end"));
 }
 
 /* Passes over what most lines begin with, and over those that do not matter. */
