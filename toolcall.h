@@ -21313,24 +21313,21 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
         tcall_reasoning_drop_(reader, at, 0);
 }
 
-/* Is a piece of this part, that begins with c, kept? */
+/* Is a piece of this part, that begins with c, kept? A signature is not while
+ * its element only begins. */
 TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                           char c)
 {
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->said.words || reader->said.words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
+    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
+    const unsigned data = 1u << TCALL_REASONING_DATA;
+    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
+                           1u << TCALL_REASONING_ELEMENTS;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
+    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+           (!reader->said.words || reader->said.words == field);
 }
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
@@ -22664,24 +22661,34 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns digits in front of a unit as a number, moved by so many decimals and
- * cut at the end of the range of 32 bits, or -1 where there is anything else.
- */
-static long tcall_digits_(const char *text, const char *unit, int decimals)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
 {
     static const char digits[] = "0123456789";
     const tcall_int most = 0x7FFFFFFF;
     size_t len = strspn(text, digits);
     tcall_num_ number;
-    tcall_int value;
+    tcall_int ms;
     int rest;
-    if (*unit && text[len] == '.')
+    if (text[len] == '.')
         len += 1 + strspn(text + len + 1, digits);
-    if (!len || strcmp(text + len, unit) != 0)
+    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
         return -1;
     number = tcall_num_read_(tcall_slice_(text, len));
-    tcall_num_whole_(&number, decimals, &value, &rest);
-    return (long)(value < most ? value : most);
+    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
+    return (long)(ms < most ? ms : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -22772,7 +22779,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text, "", 0);
+        long code = tcall_digits_(answer->stop_text);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -22895,7 +22902,7 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
 static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     tcall_answer *answer = &reader->answer;
-    const long number = tcall_digits_(reader->word, "", 0);
+    const long number = tcall_digits_(reader->word);
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
@@ -22905,15 +22912,6 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
     }
-}
-
-/* "48s", "34.4s" or "250ms": how long to wait. */
-static void tcall_reader_delay_(tcall_reader *reader)
-{
-    long *ms = &reader->answer.wait_ms;
-    *ms = tcall_digits_(reader->word, "s", 3);
-    if (*ms < 0)
-        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -22929,7 +22927,7 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        tcall_reader_delay_(reader);
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
@@ -23006,10 +23004,10 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
     reader->doc.told = true;
-    if (c == 'n') /* null is as good as nothing */
-        return false;
-    tcall_reader_tell_piece_(reader, field);
     reader->growing = false;
+    if (c == 'n' || tcall_field_is_word_(field)) /* null is nothing */
+        return c != 'n';
+    tcall_reader_tell_piece_(reader, field);
     /* Some streams end with the whole answer. */
     if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
         field <= TCALL_FIELD_DELTA)

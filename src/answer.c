@@ -248,24 +248,21 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
         tcall_reasoning_drop_(reader, at, 0);
 }
 
-/* Is a piece of this part, that begins with c, kept? */
+/* Is a piece of this part, that begins with c, kept? A signature is not while
+ * its element only begins. */
 TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                           char c)
 {
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->said.words || reader->said.words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
+    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
+    const unsigned data = 1u << TCALL_REASONING_DATA;
+    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
+                           1u << TCALL_REASONING_ELEMENTS;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
+    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+           (!reader->said.words || reader->said.words == field);
 }
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
