@@ -2126,6 +2126,7 @@ TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
 typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
+struct tcall_attempt;
 
 /* What a tool does to the world. Declare what applies; a tool that declares
  * nothing counts as doing everything. */
@@ -2329,15 +2330,22 @@ typedef struct tcall_tool {
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
 
-/* A validator in place of the built-in one. check returns TCALL_OK, or
- * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
+/* A validator in place of the built-in one, made by TCALL_VALIDATOR. check
+ * returns TCALL_OK, or TCALL_E_INVALID after writing what is wrong, for the
+ * model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
     int (*check)(void *user, const tcall_tool *tool, tcall_json args,
                  tcall_writer *why);
     void *user;
+    int (*judge)(const tcall_call *call,
+                 struct tcall_attempt *attempt); /* private */
 } tcall_validator;
+#define TCALL_VALIDATOR(name, version, check, user)         \
+    {                                                       \
+        name, version, check, user, tcall_hydrate_validate_ \
+    }
 
 /* What became of a question for approval. */
 typedef enum tcall_verdict {
@@ -2424,8 +2432,8 @@ typedef struct tcall_repair {
 
 /* Private: see tcall_events. */
 struct tcall_events_ {
-    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
-                 int value);
+    void (*tell)(const tcall_call *call, tcall_event_kind kind,
+                 const tcall_str *text, int value);
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2434,6 +2442,7 @@ typedef struct tcall_stages_ {
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
+    void (*again)(tcall_ctx *cx); /* after a hook has waited with an output */
 } tcall_stages_;
 
 /* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */
@@ -2903,7 +2912,9 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
-/* Private: see TCALL_REPAIR. */
+/* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_validate_(const tcall_call *call,
+                                      tcall_attempt *attempt);
 TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
@@ -13581,35 +13592,36 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
 
 /* X(NAME, sentence): what can be wrong with a row or with the registry, in the
  * order in which it is reported, and what to do. */
-#define TCALL_FAULTS_(X)                                                       \
-    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
-                 "A-Z a-z 0-9 _ -")                                            \
-    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
-    X(TWICE, "another tool has this name")                                     \
-    X(RUN, "run is missing: name the function that does the work")             \
-    X(PERMISSIONS,                                                             \
-      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
-    X(SAFE, "safe is none of tcall_safety")                                    \
-    X(TOOLS, "tool_count needs tools: the table")                              \
-    X(MANY, "there are more than 65535 tools")                                 \
-    X(ROWS, "rows and row_count belong together: give both")                   \
-    X(ROOM, "rows has less room than tools needs")                             \
-    X(HOOKS, "hooks and hook_count belong together: give both")                \
-    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
-    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
-                 "set allow_no_schema")                                        \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
-            "which is written from the shape")                                 \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
-    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
-    X(SERVICES, "services and service_count belong together: give both")       \
-    X(NAMELESS, "services has one without a name: nobody could find it")       \
-    X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
-    X(HOOK_RUN, "run is missing: name the function to call")                   \
+#define TCALL_FAULTS_(X)                                                          \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of "    \
+                 "A-Z a-z 0-9 _ -")                                               \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")        \
+    X(TWICE, "another tool has this name")                                        \
+    X(RUN, "run is missing: name the function that does the work")                \
+    X(PERMISSIONS,                                                                \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")       \
+    X(SAFE, "safe is none of tcall_safety")                                       \
+    X(TOOLS, "tool_count needs tools: the table")                                 \
+    X(MANY, "there are more than 65535 tools")                                    \
+    X(ROWS, "rows and row_count belong together: give both")                      \
+    X(ROOM, "rows has less room than tools needs")                                \
+    X(HOOKS, "hooks and hook_count belong together: give both")                   \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
+                 "set allow_no_schema")                                           \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
+            "which is written from the shape")                                    \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
+    X(SERVICES, "services and service_count belong together: give both")          \
+    X(NAMELESS, "services has one without a name: nobody could find it")          \
+    X(CHECK,                                                                      \
+      "validator needs check: write TCALL_VALIDATOR(name, version, check, user)") \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                       \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                   \
+    X(HOOK_RUN, "run is missing: name the function to call")                      \
     X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
 
 enum {
@@ -13672,7 +13684,8 @@ static uint32_t tcall_desc_harms_(const tcall_desc *desc)
                         desc->rows && desc->row_count < desc->tool_count) |
            TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
            TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
-           TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
+           TCALL_FAULT_(CHECK, desc->validator && !(desc->validator->check &&
+                                                    desc->validator->judge)) |
            TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
            TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
@@ -16909,7 +16922,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
-                                                    tcall_str text, int value)
+                                                    const tcall_str *text,
+                                                    int value)
 {
     const tcall *tc = call ? call->cx.tc : NULL;
     if (tc && tc->desc.events)
@@ -17106,8 +17120,7 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
-                                                  tcall_attempt *attempt)
+int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
@@ -17191,6 +17204,7 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
+    const tcall_validator *foreign = call->cx.tc->desc.validator;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
@@ -17200,8 +17214,8 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
-        if (r == TCALL_OK && call->cx.tc->desc.validator)
-            r = tcall_hydrate_foreign_(call, attempt);
+        if (r == TCALL_OK && foreign)
+            r = foreign->judge(call, attempt);
         attempt->validated = r == TCALL_OK;
     }
     if (r == TCALL_OK)
@@ -17231,7 +17245,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
     int error = call->error;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     call->repaired = false;
@@ -17299,7 +17313,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return TCALL_E_AGAIN;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, NULL, 0);
     return r;
 }
 
@@ -18471,7 +18485,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text, 0);
+    tcall_tell_call_(cx->call, kind, &text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -18856,7 +18870,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
-                         tcall_slice_(NULL, 0), (int)verdict);
+                         NULL, (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -19212,8 +19226,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
-                         r);
+        tcall_str name = tcall_str_of(hook->name);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, &name, r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -19285,7 +19299,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
 }
 
@@ -19388,8 +19402,24 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
-                                                tcall_around_};
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
+    if (!tcall_settled_(cx))
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    if (tcall_settled_(cx))
+        cx->result.output = tcall_output(cx);
+}
+
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_, tcall_around_, tcall_output_again_};
 
 /* ---- the way of a call ---- */
 
@@ -19458,7 +19488,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tc->breaker(cx, true));
@@ -19489,8 +19519,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -19556,22 +19586,6 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r;
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    r = tcall_output_cut_(cx);
-    if (!tcall_settled_(cx))
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-    if (tcall_settled_(cx))
-        cx->result.output = tcall_output(cx);
-}
-
 /* Begins a call, or goes on with it. */
 static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
@@ -19583,7 +19597,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        tcall_output_again_(cx);
+        cx->hooks->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -19714,7 +19728,7 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            tcall_str text, int value)
+                            const tcall_str *text, int value)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -19722,7 +19736,8 @@ static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.text = text;
+    if (text)
+        event.text = *text;
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else

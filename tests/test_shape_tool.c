@@ -309,7 +309,8 @@ static int agrees(void *user, const tcall_tool *tool, tcall_json args,
 
 static void test_validator(void)
 {
-    static const tcall_validator validator = {"mine", "1", agrees, NULL};
+    static const tcall_validator validator =
+        TCALL_VALIDATOR("mine", "1", agrees, NULL);
     tcall tc;
     tcall_desc desc;
     set_tools();
