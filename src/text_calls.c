@@ -367,7 +367,7 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
         return true;
     before.error = text->error;
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
     return false;
