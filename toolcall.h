@@ -379,11 +379,11 @@ static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
 }
 
 /* ==========================================================================
- * >>block: the caller's memory
+ * >>memory: the caller's memory
  *
- * One block with two ends. What lasts grows from its bottom; what is needed
+ * One block with two ends. What is kept grows from its bottom; what is needed
  * only for a while is taken from its top and given back in reverse order. The
- * ends may meet, never cross.
+ * ends may meet, never cross. Only this chapter moves them.
  */
 
 typedef struct tcall_block {
@@ -3677,8 +3677,8 @@ typedef struct tcall_reader {
         int8_t fault;              /* of a call's arguments, or TCALL_OK */
         bool begun, open, ignored; /* open: it is in the block */
     } element;
-    bool echoes;           /* its arguments come again */
     struct {               /* of the current document */
+        bool echoes;       /* its element's arguments come again */
         uint8_t event;     /* TCALL_MEANS_... */
         bool told;         /* it has a value that matters */
         bool whole, piece; /* a whole answer; a piece of a stream */
@@ -5109,7 +5109,7 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 }
 
 /* ==========================================================================
- * >>block
+ * >>memory
  */
 
 /* Bytes are taken in multiples of 8, so that the block stays aligned. What is
@@ -5172,6 +5172,13 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Ends the bottom at another height, for which there is room. */
+TCALL_SHARED_ void tcall_block_cut_(tcall_block *block, size_t low)
+{
+    block->low = low;
+    tcall_block_used_(block, low + block->high - block->lent);
 }
 
 /* What was lent before, and used meanwhile. */
@@ -6513,9 +6520,7 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
 
 TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    tcall_json v;
-    v.at = at;
-    v.key = key;
+    tcall_json v = {at, key};
     return v;
 }
 
@@ -6695,10 +6700,7 @@ typedef struct tcall_text_bytes_ {
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
 {
-    tcall_text_bytes_ bytes;
-    bytes.at = text.ptr;
-    bytes.end = text.ptr + text.len;
-    bytes.escapes = false;
+    tcall_text_bytes_ bytes = {text.ptr, text.ptr + text.len, false, {0}};
     return bytes;
 }
 
@@ -7033,64 +7035,59 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
     return NULL;
 }
 
-/* Refuses what is JSON and yet no value: returns the error, and its place. */
-TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
-                                  tcall_seen_keys_ more, const char **where)
+/* Recognises a text, of which nobody hears. Returns the error, and where it
+ * stops to be JSON, or its end. */
+static int tcall_json_recognise_(const char *text, const char *end,
+                                 const char **where)
+{
+    tcall_syntax_ syntax;
+    tcall_syntax_begin_(&syntax, &tcall_syntax_nobody_);
+    while (text < end && !syntax.error)
+        text += tcall_syntax_feed_(&syntax, text, (size_t)(end - text));
+    *where = text;
+    return tcall_syntax_end_(&syntax);
+}
+
+/* Returns the error of a text that is no JSON, or JSON and yet no value, and
+ * its place. A number alone must be followed by its end. */
+TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
+                                    tcall_seen_keys_ more, const char **where)
 {
     const char *next, *twice;
-    for (; at < end; at = next) {
+    int r = tcall_json_recognise_(at, end, where);
+    for (; r == TCALL_OK && at < end; at = next) {
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
         if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
             tcall_num_ num = tcall_text_number_(at);
-            if (!tcall_num_in_range_(&num))
-                return TCALL_E_RANGE;
+            r = tcall_num_in_range_(&num) ? r : TCALL_E_RANGE;
         }
         twice = *at == '{' ? tcall_json_twice_(at, more) : NULL;
         if (twice) {
             *where = twice + 1;
-            return TCALL_E_DUPLICATE;
+            r = TCALL_E_DUPLICATE;
         }
     }
-    return TCALL_OK;
-}
-
-/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end; the error is in s. */
-TCALL_SHARED_ const char *
-tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
-{
-    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
-    while (text < end && !s->error)
-        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
-    tcall_syntax_end_(s);
-    return text;
+    return r;
 }
 
 int tcall_json_check(tcall_str text)
 {
-    tcall_syntax_ syntax;
-    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
-    return syntax.error;
+    const char *where;
+    return tcall_json_recognise_(text.ptr, text.ptr + text.len, &where);
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_syntax_ syntax;
-    char *end = text + len;
-    const char *where = tcall_json_recognise_(&syntax, text, end);
     const tcall_seen_keys_ none = {NULL, 0};
-    int r = syntax.error;
-    *out = tcall_json_of_(NULL, NULL);
-    if (r == TCALL_OK) {
-        *end = 0;
-        r = tcall_json_odd_(text, end, none, &where);
-    }
+    const char *where;
+    int r;
+    text[len] = '\0';
+    r = tcall_json_wrong_(text, text + len, none, &where);
     if (at)
         *at = (size_t)(where - text);
-    if (r == TCALL_OK)
-        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
     return r;
 }
 
@@ -13166,7 +13163,6 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
 {
     tcall_seen_keys_ more = {NULL, 0};
     const char *at = text.ptr, *end;
-    tcall_syntax_ syntax;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
     end = at + text.len;
@@ -13174,13 +13170,12 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         at++;
     if (at == end || *at != '{')
         return false;
-    tcall_json_recognise_(&syntax, at, end);
     if (block && tcall_block_free_(block) >= 8) {
         size_t start = tcall_round_up_(block->low);
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return !syntax.error && tcall_json_odd_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13378,8 +13373,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block *block = chat->block;
     if (block->low > from)
         memmove(block->base + to, block->base + from, block->low - from);
-    block->low += to - from;
-    tcall_block_room_(block, 0); /* notes the peak */
+    tcall_block_cut_(block, block->low + to - from);
 }
 
 /* Forgets all reasoning and signatures. Providers bind them to all that was
@@ -15646,8 +15640,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * two words each, PDFs is one. In scripts that are written without spaces, a
  * word is a pair of neighbouring characters.
  *
- * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * The words of the input become terms. A term has keys: the stem of its word
+ * and the stems of its synonyms. Each tool
  * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
@@ -15663,7 +15657,6 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 
 enum {
     TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
-    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
     TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
     TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
@@ -15813,8 +15806,8 @@ typedef struct tcall_split_ {
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
+    uint32_t stem;  /* hash */
+    unsigned count; /* words of the text so far */
     char folded[TCALL_WORD_BYTES_];
 } tcall_split_;
 
@@ -16072,33 +16065,20 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
- * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
-{
-    for (; length > 0; length--, word++) {
-        char c = endings && *word == 'y' ? 'i' : *word;
-        hash = (hash ^ (unsigned char)c) * 16777619u;
-    }
-    return hash;
-}
-
-/* Makes the keys of a word. Only longer words of letters have endings and a
- * prefix. The hash of a prefix is inverted, so that it never equals that of a
- * stem with the same letters. */
+/* Makes the key of a word, an FNV-1a hash of its stem. Only longer words of
+ * letters have endings; in them y counts as i: city, cities. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
-    const char *word = words->word;
-    size_t length = words->length, first;
-    bool endings = length > 3 && tcall_is_letter_(*word);
-    if (endings)
-        length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
+    bool endings = words->length > 3 && tcall_is_letter_(*words->word);
+    size_t length =
+        endings ? tcall_stem_(words->word, words->length) : words->length;
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && words->word[i] == 'y' ? 'i' : words->word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    words->stem = hash;
 }
 
 /* ---- the next word */
@@ -16258,8 +16238,6 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
     term->at = (uint32_t)(words->start - ranking->input.ptr);
     term->length = (uint8_t)(words->cursor - words->start);
     tcall_key_add_(ranking, words->stem, words->initials, i, false);
-    if (words->prefix)
-        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
@@ -16342,9 +16320,8 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+ * the word itself, when it is a synonym, and for the length of the texts. Words
+ * of all schemas need no list: being common, they weigh nothing. */
 enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
@@ -16366,8 +16343,7 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
@@ -16388,9 +16364,7 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
             words.shape = tool->shape;
         }
         while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+            if (tcall_record_hit_(ranking, record, words.stem, weight))
                 asked += 16;
         length += weight->length * words.count;
         if (i == TCALL_TEXT_NAME_ && words.count)
@@ -16616,18 +16590,6 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* Returns the pick of a tool that has no rank so far. */
-static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
-{
-    tcall_picked pick;
-    memset(&pick, 0, sizeof pick);
-    pick.tool = &ranking->tc->desc.tools[i];
-    pick.index = (uint16_t)i;
-    pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
-    return pick;
-}
-
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
  * unless that cannot say. The sum of weighted ranks fits 32 bits without their
  * last 12, since all weights are at most 4095. */
@@ -16651,20 +16613,26 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
     pick->weights = (uint16_t)(pick->weights + weight);
 }
 
-/* Ranks all tools that are not pinned by the scorers that see all of them, and
- * keeps the best of them. */
-static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int room)
+/* Adds tools to the picks, of which there is room for so many in all: the
+ * pinned ones, or the others, the best first by the scorers that see all of
+ * them. Pinned ones, and all where time ran out, keep the order of
+ * registration. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int room, bool pinned)
 {
     const tcall_scorer *scorer;
-    int count = 0;
+    tcall_picked pick;
     size_t i;
     for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned)
+        memset(&pick, 0, sizeof pick);
+        pick.tool = &ranking->tc->desc.tools[i];
+        pick.index = (uint16_t)i;
+        pick.pinned = pinned;
+        pick.timed_out = ranking->timed_out && !pinned;
+        if (pick.tool->pinned != pinned)
             continue;
         for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
+            if (!scorer->top && !pinned && !pick.timed_out)
                 tcall_ranking_combine_(ranking, &pick, scorer);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
@@ -16680,7 +16648,8 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
         most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    most = most < room ? most : room;
+    count = tcall_ranking_add_(ranking, picks, 0, most, false);
     for (scorer = ranking->scorers; scorer < end; scorer++) {
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
@@ -16690,20 +16659,6 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
-    }
-    return count;
-}
-
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
     }
     return count;
 }
@@ -16802,12 +16757,18 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 
 /* ---- the report */
 
-/* Writes the terms: those of the input, with what was learned of them; or the
- * words of those that a tool has, within a JSON string. */
+/* Begins a list of the report. */
+static void tcall_write_list_(tcall_writer *w, const char *key)
+{
+    tcall_write_key(w, key);
+    tcall_write_open(w, '[');
+}
+
+/* Writes the terms of the input, with what was learned of them. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "terms");
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16847,7 +16808,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
     const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
@@ -16867,7 +16828,7 @@ static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
     size_t i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "excluded");
     for (i = 0; i < ranking->count; i++) {
         const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
@@ -16892,16 +16853,12 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "scorers");
     for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
         tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
     tcall_write_picked_(w, ranking, report);
-    tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
@@ -21381,26 +21338,17 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    reader->answer.reasoning_dropped += dropped;
+    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
+        reader->raw_missing += dropped;
+    else
+        reader->answer.reasoning_dropped += dropped;
     if (dropped)
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
-                                   TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
-                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
         tcall_reasoning_drop_(reader, at, 0);
 }
@@ -21427,26 +21375,30 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
-    if (part == TCALL_PART_TEXT_)
-        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              piece.len);
+        tcall_reasoning_drop_(reader, at, piece.len);
     else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+        tcall_reader_append_(reader, at, part, piece);
+}
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
@@ -21476,19 +21428,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
-                                   TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
-                         TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
@@ -21529,18 +21468,6 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
            reader->answer.error != TCALL_E_MEMORY;
 }
 
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
-                             TCALL_PART_TEXT_, piece);
-}
-
 /* The element is complete: its text stays if it is reasoning. */
 TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
@@ -21549,16 +21476,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->element.type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->element.index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
-                                  reader->raw_missing);
-    } else {
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
         tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    }
     reader->raw_missing = 0;
 }
 
@@ -21679,21 +21602,24 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. */
+/* Moves what the first unmerged element brings to the item at this place. Where
+ * reasoning is missing already, more of it is of no use. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(reader, at, 0);
+    }
     tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
+        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -21726,18 +21652,19 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
+    tcall_answer *answer = &reader->answer;
     reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
         reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
             reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = reader->doc.stopped = false;
+    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
     memset(&reader->said, 0, sizeof reader->said);
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = false;
+    answer->unread = answer->has_text = false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
 }
 
 /* Makes room for what a call cannot do without. Where there is none the answer
@@ -21768,79 +21695,69 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Has the current document brought nothing but, at most, the open element? */
-static bool tcall_reader_is_alone_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_];
-    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
-        at = tcall_reader_next_(reader, at);
-    return at == reader->chat->block->low;
-}
-
 /* Whole arguments begin: they may be those of the last call with this number.
- */
+ * Only the first element of a document is compared. */
 TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
     size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
         return;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
             (reader->element.index && known->index != reader->element.index))
             continue;
         reader->place[TCALL_AT_ECHOED_] = at;
-        reader->echoes = true;
+        reader->doc.echoes = true;
     }
+}
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
+{
+    return tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
 }
 
 /* They are others, or of another call: what came of them is kept. */
 static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
+    const size_t *to = &reader->place[TCALL_AT_PENDING_];
     tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
+    reader->doc.echoes = false;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     reader->echo);
+        tcall_reader_drop_arguments_(reader, *to, reader->echo);
         return;
     }
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
+    text = tcall_reader_echoed_(reader);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                         TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
 }
 
-/* Is the next piece of them as it was? */
+/* Is the next piece of the current element as it was? */
 static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 {
-    tcall_str text;
-    if (!reader->echoes)
+    const tcall_str text = tcall_reader_echoed_(reader);
+    if (!reader->doc.echoes ||
+        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
         return false;
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
         reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
+    else
+        tcall_reader_echo_ends_(reader);
+    return reader->doc.echoes;
 }
 
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -22002,16 +21919,18 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
 {
     const int part = tcall_field_part_(field);
+    const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
     if (!tcall_reader_open_(reader, field))
         return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
+    if (reasons)
+        reader->said.words = (uint8_t)field;
+    if (reasons || part == TCALL_PART_SIGNATURE_)
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                               piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else
@@ -22056,13 +21975,16 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
 }
 
 /* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. */
+ * one. Arguments that came again are those of its call, all of them. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     size_t at = tcall_reader_owner_(reader);
     bool stays;
-    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
+    if (reader->doc.echoes) {
+        if (at != reader->place[TCALL_AT_ECHOED_] ||
+            reader->echo < tcall_reader_echoed_(reader).len)
+            tcall_reader_echo_ends_(reader); /* which may move both */
+        reader->doc.echoes = false;
         at = tcall_reader_owner_(reader);
     }
     stays = at == reader->place[TCALL_AT_PENDING_];
@@ -22172,40 +22094,54 @@ enum {
     TCALL_SPOKEN_TEXTS_
 };
 
-typedef struct tcall_spoken_reader_ {
+typedef struct tcall_spoken_ {
     tcall_reader *reader;
-    char kind;                             /* of the form that is tried, */
-    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
-    const char *start, *at, *end; /* the text; what is tried begins at at */
+    const char *form;             /* that is tried */
+    const char *start, *at, *end; /* the text, and how far it is read */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
     int tries;
     size_t last; /* the call that was added last */
-} tcall_spoken_reader_;
+    /* what is around the place: */
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_;
 
 /* ---- texts of forms ---- */
 
-/* Returns where something like the pattern begins, or the end. */
-static const char *tcall_spoken_find_(const char *at, const char *end,
-                                      const char *pattern)
+/* Returns a text of a form; TCALL_SPOKEN_TEXTS_: the next form. */
+static const char *tcall_spoken_text_(const char *form, int which)
 {
-    while (at < end && !tcall_marker_end_(at, end, pattern))
+    for (form++; which > 0; which--)
+        form += strlen(form) + 1;
+    return form;
+}
+
+/* Returns where something like a text of the form begins, or the end. */
+static const char *tcall_spoken_find_(const tcall_spoken_ *text, int which)
+{
+    const char *at = text->at, *pattern = tcall_spoken_text_(text->form, which);
+    pattern += *pattern == '?';
+    while (at < text->end && !tcall_marker_end_(at, text->end, pattern))
         at++;
     return at;
 }
 
-/* Moves on if something like the pattern follows. Returns whether it does, or
- * may be missing. */
-static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+/* Moves on if something like a text of the form follows. Returns whether it
+ * does, or may be missing. */
+static bool tcall_spoken_skip_(tcall_spoken_ *text, int which)
 {
-    bool optional = *pattern == '?';
-    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    const char *pattern = tcall_spoken_text_(text->form, which), *to;
+    bool optional = *pattern == '?', first = *pattern == '^';
+    if (first && text->at != text->start)
+        return false;
+    to = tcall_marker_end_(text->at, text->end, pattern + (optional || first));
     text->at = to ? to : text->at;
     return to || optional;
 }
 
 /* Skips what is in set. */
-static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
 {
     while (text->at < text->end && *text->at && strchr(set, *text->at))
         text->at++;
@@ -22230,19 +22166,17 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
 /* ---- calls ---- */
 
 /* Adds a call to the end of the chat, which makes an id up, if there is a tool
- * of this name. Returns whether there is one. */
-static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+ * of this name. */
+static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
 {
     tcall_reader *reader = text->reader;
-    if (item->name.len && reader->knows &&
-        !reader->knows(reader->user, item->name))
-        return false;
+    if (text->error || (item->name.len && reader->knows &&
+                        !reader->knows(reader->user, item->name)))
+        return;
     item->kind = TCALL_ITEM_CALL;
     text->last = reader->chat->block->low;
-    if (text->error == TCALL_OK)
-        text->error = tcall_chat_add(reader->chat, item);
+    text->error = tcall_chat_add(reader->chat, item);
     reader->answer.calls += text->error == TCALL_OK;
-    return true;
 }
 
 /* Finds the name and the arguments of a call that is one object, or in one of
@@ -22277,13 +22211,11 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
 }
 
 /* Reads a call that is written as one object; of one that is broken, its name,
- * if that is whole. What it is read to is needed only until the call is added.
- */
-TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
+ * if that is whole. */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_json name = tcall_json_of_(NULL, NULL), args = name;
     tcall_machine machine;
     tcall_machine_desc desc;
@@ -22312,17 +22244,14 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
                          ? tcall_json_str(args)
                      : args.at ? tcall_text_verbatim_(args.at)
                                : tcall_slice_(NULL, 0);
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
 }
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
-                                tcall_writer *out, const char *to)
+static void tcall_spoken_value_(tcall_writer *out, const char *from,
+                                const char *to, bool python)
 {
-    const char *from = text->at;
-    if (text->kind == 'p') {
+    if (python) {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -22333,36 +22262,30 @@ static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
 {
-    const char *const *form = text->form, *end = text->end, *to;
-    bool python = text->kind == 'p';
+    const char *end = text->end, *to;
+    bool python = *text->form == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
             (python ? *text->at == ')'
-                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
+                    : !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_)))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_KEY_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
+        if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_VALUE_END_]);
-        if (!to || to == end) {
-            text->at = end;
-            break;
-        }
-        tcall_spoken_value_(text, out, to);
-        text->at = to;
-        if (!python)
-            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
+        if (to && to < end)
+            tcall_spoken_value_(out, text->at, to, python);
+        text->at = to ? to : end;
+        tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -22371,11 +22294,10 @@ static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 }
 
 /* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
                                                   tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_writer out;
     tcall_hydrate_writer_(block, &out);
     if (!tcall_spoken_members_(text, &out))
@@ -22383,68 +22305,72 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
     return true;
 }
 
 /* Takes the object that begins here as the text of a call, or what is there in
  * place of one. What does not end is cut where the call ends. Returns false
  * where no call would end so. */
-static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form[TCALL_SPOKEN_END_];
-    bool object = from < end && *from == '{', optional = *pattern == '?';
+    const char *from = tcall_marker_end_(text->at, text->end, " "), *to = NULL;
+    const char *ends = tcall_spoken_text_(text->form, TCALL_SPOKEN_END_);
+    bool object = from < text->end && *from == '{';
     if (object)
-        to = tcall_spoken_value_end_(from, end, "");
-    else if (from < end && (optional || !*pattern))
+        to = tcall_spoken_value_end_(from, text->end, "");
+    else if (from < text->end && (*ends == '?' || !*ends))
         return false;
+    text->at = from;
     if (!to) {
-        pattern += optional;
-        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
-        text->cut = to == end;
-        if (object || text->cut)
-            item->error = TCALL_E_CUT;
-        else if (to > from)
-            item->error = TCALL_E_BAD_VALUE;
+        to = *ends ? tcall_spoken_find_(text, TCALL_SPOKEN_END_) : text->end;
+        text->cut = to == text->end;
+        item->error = object || text->cut ? TCALL_E_CUT
+                      : to > from         ? TCALL_E_BAD_VALUE
+                                          : TCALL_OK;
     }
     text->at = to;
     item->text = tcall_slice_(from, (size_t)(to - from));
     return true;
 }
 
-/* Reads a call. Returns false where it is none. An object with escaped quotes
- * is part of another text. */
-static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
+/* Reads the name and the arguments of a call into an item. Returns false where
+ * it is none. An object with escaped quotes is part of another text. */
+static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *to = tcall_name_end_(text->at, text->end);
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    if (text->kind == 'o') {
-        if (!tcall_marker_end_(text->at, text->end, "{") ||
-            tcall_marker_end_(text->at, text->end, "{ \\"))
+    const char *from = text->at, *end = text->end;
+    if (*text->form == 'o') {
+        if (!tcall_marker_end_(from, end, "{") ||
+            tcall_marker_end_(from, end, "{ \\"))
             return false;
-        tcall_spoken_take_(text, &item);
-        tcall_spoken_object_(text, &item);
+        tcall_spoken_take_(text, item);
+        tcall_spoken_object_(text, item);
         return true;
     }
-    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
-    text->at = to;
-    if (!item.name.len ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
-        return false;
-    if (text->kind != 'n')
-        return tcall_spoken_written_(text, &item);
-    tcall_spoken_skip_(text, " ");
-    if (!tcall_spoken_take_(text, &item))
-        return false;
-    tcall_spoken_add_(text, &item);
-    return true;
+    text->at = tcall_name_end_(from, end);
+    item->name = tcall_slice_(from, (size_t)(text->at - from));
+    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+           (*text->form == 'n' ? tcall_spoken_take_(text, item)
+                               : tcall_spoken_written_(text, item));
+}
+
+/* Reads a call. Returns false where it is none. What is read at the end of the
+ * block is needed only until the call is added. */
+static bool tcall_spoken_call_(tcall_spoken_ *text)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_item item;
+    bool is;
+    memset(&item, 0, sizeof item);
+    is = tcall_spoken_item_(text, &item);
+    if (is)
+        tcall_spoken_add_(text, &item);
+    tcall_block_back_(block, high);
+    return is;
 }
 
 /* Whether the line goes on as a sentence does: then it speaks of a call. */
-static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+static bool tcall_spoken_goes_on_(const tcall_spoken_ *text)
 {
     const char *at = text->at;
     while (at < text->end && (*at == ' ' || *at == '\t'))
@@ -22454,21 +22380,20 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 }
 
 /* Reads the calls of one marker. Returns false where they are none. */
-static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+static bool tcall_spoken_calls_(tcall_spoken_ *text)
 {
-    bool python = text->kind == 'p', many = python || text->kind == 'o';
-    if (text->kind == 'o')
+    const char *more = *text->form == 'o' ? "{" : *text->form == 'p' ? "#" : "";
+    if (*more == '{')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
             return false;
-        if (many && !text->cut)
+        if (*more)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
-    } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    } while (*more && tcall_marker_end_(text->at, text->end, more));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
@@ -22477,52 +22402,33 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
     return text->cut;
 }
 
-/* Reads the texts of a form. Returns where the next one begins. */
-static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
-                                      const char *form)
-{
-    int i;
-    text->kind = *form++;
-    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
-        text->form[i] = form;
-        form += strlen(form) + 1;
-    }
-    return form;
-}
-
-/* Tries a form at this place. What is no call leaves nothing. */
-static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+/* Tries the form at this place, and is at the next one then. What is no call
+ * leaves nothing. */
+static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
-    tcall_spoken_reader_ before = *text;
+    tcall_spoken_ before = *text;
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
-    text->at = at;
-    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
-    if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
-        return false;
-    before.tries = ++text->tries;
-    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
-        return true;
+    tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
+        before.tries = ++text->tries;
+        if (tcall_spoken_calls_(text) && reader->answer.calls > calls) {
+            text->in_json = false;
+            return;
+        }
+    }
     before.error = text->error;
+    before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
-    return false;
 }
 
 /* ---- what only quotes a call ---- */
-
-/* Where in a text a place is. */
-typedef struct tcall_spoken_place_ {
-    tcall_syntax_ json; /* of JSON that began before it */
-    bool in_json, fence, code, quoted;
-} tcall_spoken_place_;
 
 /* Whether a quote opens just before this. */
 static bool tcall_spoken_in_quotes_(const char *start, const char *at)
@@ -22534,42 +22440,42 @@ static bool tcall_spoken_in_quotes_(const char *start, const char *at)
             (at[-1] == '\x9C' || at[-1] == '\x98'));
 }
 
-/* Goes on over the byte at a place. */
-static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
-                               const char *at, const char *end)
+/* Goes on over the byte at hand. */
+static void tcall_spoken_pass_(tcall_spoken_ *text)
 {
-    bool begins = at == start || at[-1] == '\n';
-    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    const char *at = text->at++;
+    char before = at == text->start ? '\n' : at[-1];
+    bool mark = *at == '`' && before != '`';
     if (*at == '\n')
-        place->code = place->quoted = false;
-    else if (mark && tcall_marker_end_(at, end, "```"))
-        place->fence = !place->fence;
+        text->code = text->quoted = false;
+    else if (mark && tcall_marker_end_(at, text->end, "```"))
+        text->fence = !text->fence;
     else if (mark)
-        place->code = !place->code;
-    else if (begins && *at == '>')
-        place->quoted = true;
-    if (!place->in_json && (*at == '{' || *at == '[') &&
-        !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
-        place->in_json = true;
+        text->code = !text->code;
+    else if (before == '\n' && *at == '>')
+        text->quoted = true;
+    if (!text->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(text->start, at)) {
+        tcall_syntax_begin_(&text->json, &tcall_syntax_nobody_);
+        text->in_json = true;
     }
-    if (place->in_json) {
-        tcall_syntax_feed_(&place->json, at, 1);
-        place->in_json =
-            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    if (text->in_json) {
+        tcall_syntax_feed_(&text->json, at, 1);
+        text->in_json = !text->json.error && text->json.state != TCALL_AT_DONE_;
     }
 }
 
-/* Whether a call can begin at a place. */
-static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
-                                    const char *start, const char *at)
+/* Whether a call can begin here. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_ *text)
 {
-    if (place->fence || place->code || place->quoted ||
-        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
-         place->json.state <= TCALL_AT_HALF_))
+    if (text->tries >= TCALL_SPOKEN_TRIES_ || text->fence || text->code ||
+        text->quoted ||
+        (text->in_json && text->json.state >= TCALL_AT_STRING_ &&
+         text->json.state <= TCALL_AT_HALF_))
         return false;
-    return at == start ||
-           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+    return text->at == text->start ||
+           (strchr("<[{", *text->at) &&
+            !tcall_spoken_in_quotes_(text->start, text->at));
 }
 
 /* Makes calls of those that the text holds, and ends the text where they begin.
@@ -22581,31 +22487,22 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     tcall_item_head_ *head =
         tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL, *at;
-    tcall_spoken_place_ place;
-    tcall_spoken_reader_ text;
-    memset(&place, 0, sizeof place);
+    const char *first = NULL;
+    tcall_spoken_ text;
     memset(&text, 0, sizeof text);
     text.reader = reader;
     text.end = all.ptr + all.len;
-    text.start = tcall_marker_end_(all.ptr, text.end, " ");
-    for (at = text.start; at < text.end && !text.error && !text.cut;) {
-        const char *form = calls->forms;
-        bool found = false;
-        if (text.tries < TCALL_SPOKEN_TRIES_ &&
-            tcall_spoken_may_begin_(&place, text.start, at))
-            while (*form && !found && !text.error) {
-                form = tcall_spoken_form_(&text, form);
-                found = tcall_spoken_try_(&text, at);
-            }
-        if (found) {
-            first = first ? first : at;
-            at = text.at;
-            place.in_json = false;
-        } else {
-            tcall_spoken_pass_(&place, text.start, at, text.end);
-            at++;
-        }
+    text.start = text.at = tcall_marker_end_(all.ptr, text.end, " ");
+    while (text.at < text.end && !text.error && !text.cut) {
+        const char *at = text.at;
+        text.form = calls->forms;
+        if (tcall_spoken_may_begin_(&text))
+            while (*text.form && text.at == at && !text.error)
+                tcall_spoken_try_(&text);
+        if (text.at == at)
+            tcall_spoken_pass_(&text);
+        else if (!first)
+            first = at;
     }
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
@@ -22807,35 +22704,24 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
+/* Returns digits in front of a unit as a number, moved by so many decimals and
+ * cut at the end of the range of 32 bits, or -1 where there is anything else.
+ */
+static long tcall_digits_(const char *text, const char *unit, int decimals)
 {
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int value;
+    int rest;
+    if (*unit && text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || strcmp(text + len, unit) != 0)
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, decimals, &value, &rest);
+    return (long)(value < most ? value : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -22926,7 +22812,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
+        long code = tcall_digits_(answer->stop_text, "", 0);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -22947,13 +22833,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 }
 
 /* ---- fields ---- */
-
-/* Has it a signature, or had one that did not fit? */
-static bool tcall_head_is_signed_(const tcall_item_head_ *head)
-{
-    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
-}
 
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
@@ -23052,18 +22931,29 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field, long number)
+/* A number is complete; no number is -1. */
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_INDEX)
+    tcall_answer *answer = &reader->answer;
+    const long number = tcall_digits_(reader->word, "", 0);
+    if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    else if (field == TCALL_FIELD_CHOICE_INDEX)
+    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
         reader->doc.other = number != 0;
-    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
-        reader->answer.input_tokens = number;
-    else if (number >= 0)
-        reader->answer.output_tokens = number;
-    if (field == TCALL_FIELD_CHOICE_INDEX)
         reader->doc.choice_known = true;
+    } else if (number >= 0) {
+        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
+                                            : &answer->output_tokens) = number;
+    }
+}
+
+/* "48s", "34.4s" or "250ms": how long to wait. */
+static void tcall_reader_delay_(tcall_reader *reader)
+{
+    long *ms = &reader->answer.wait_ms;
+    *ms = tcall_digits_(reader->word, "s", 3);
+    if (*ms < 0)
+        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -23079,12 +22969,12 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        tcall_reader_delay_(reader);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
     else
-        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
+        tcall_reader_number_(reader, field);
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23232,11 +23122,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->doc.in_whole = false;
-    if (reader->echoes &&
-        reader->echo < tcall_reader_len_(reader,
-                                         reader->place[TCALL_AT_ECHOED_],
-                                         TCALL_PART_TEXT_))
-        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -23259,9 +23144,10 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
         return;
     if (!reader->keeping_raw)
         reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
     if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
+                               TCALL_PART_TEXT_, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
@@ -23495,19 +23381,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    for (i = 0; i < TCALL_PLACES_; i++)
-        reader->place[i] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
+    tcall_reader_clear_(reader);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23520,7 +23403,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
-    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
@@ -24780,7 +24662,7 @@ static const char *tcall_agent_extra_problem_(const char *extra)
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_odd_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
@@ -26022,7 +25904,8 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->state == TCALL_AGENT_READ_ ||
         (agent->state > TCALL_AGENT_READ_ &&
          agent->call_at < agent->answer.calls))
-        agent->chat.block->low = agent->chat.start + agent->answer_at;
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->answer_at);
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -26183,7 +26066,7 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     if (tcall_chat_next(&agent->chat, &end, &item))
         agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
     if (agent->unanswered)
-        agent->chat.block->low = agent->chat.start + question;
+        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -26737,13 +26620,13 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     tc->busy = tc;
-    tc->block.low = agent->chat.start;
+    tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
-        tc->block.low = agent->chat.start;
+        tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
     return error;
 }
