@@ -2828,7 +2828,6 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
     uint16_t next_hook;   /* where those of the stage at hand are */
     uint16_t around;      /* where the hook is that is around what runs */
@@ -2849,9 +2848,9 @@ struct tcall_ctx {
     /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
     bool has_deadline : 1;
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits */
-    size_t wanted;    /* bytes of an output that did not fit */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    size_t wanted;        /* bytes of an output that did not fit */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2891,7 +2890,11 @@ struct tcall_call {
     /* What became of it. */
     bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    int error; /* TCALL_OK or what went wrong */
+    bool by_model : 1;  /* private: an agent's, held to the offer of its turn */
+    bool repairing : 1; /* private: desc.repair answered TCALL_E_AGAIN */
+    bool is_agents : 1; /* private: it is under way, and its agent releases it
+                         */
+    int error;          /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
@@ -2906,10 +2909,7 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    bool is_agents; /* an agent's that is under way: it releases it */
-    size_t mark;    /* of the block, see tcall_block_release_ */
+    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
@@ -13838,8 +13838,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
-    if (r < 0)
+    if (r < 0) {
         tc->desc.tool_count = 0;
+        tc->desc.stages = NULL;
+    }
     return r;
 }
 
@@ -19297,7 +19299,8 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    return cx->last_attempt = r;
+    cx->last_attempt = (int16_t)r;
+    return r;
 }
 
 /* Runs the tool inside of those hooks around it that follow a place. */
@@ -19394,8 +19397,8 @@ int tcall_approval(tcall_ctx *cx)
     if (!cx->call)
         return TCALL_E_USAGE;
     cx->approval_wanted = true;
-    if (cx->hooks)
-        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    if (cx->tc->desc.stages)
+        r = cx->tc->desc.stages->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
@@ -19444,7 +19447,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
-    cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
@@ -19490,8 +19492,8 @@ static int tcall_checked_(tcall_ctx *cx)
 /* Runs the tool, inside of the hooks around it. */
 static int tcall_make_(tcall_ctx *cx)
 {
-    if (cx->hooks)
-        return cx->hooks->around(cx);
+    if (cx->tc->desc.stages)
+        return cx->tc->desc.stages->around(cx);
     cx->attempt = 1;
     return tcall_run_(cx);
 }
@@ -19518,8 +19520,8 @@ static int tcall_walk_(tcall_ctx *cx)
         int r = TCALL_OK;
         while (own->stage < cx->stage)
             own++;
-        if (cx->hooks)
-            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        if (cx->tc->desc.stages)
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -19554,7 +19556,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        cx->hooks->again(cx);
+        cx->tc->desc.stages->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
