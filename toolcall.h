@@ -9530,6 +9530,21 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
+                                     const char *text)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, text);
+}
+
+/* Opens an object or array that is the value of a key. */
+TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
+                                     char bracket)
+{
+    tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
+}
+
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
@@ -16813,7 +16828,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
+        tcall_write_word_(w, "tool", pick->tool->name);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -16838,8 +16853,8 @@ static void tcall_write_excluded_(tcall_writer *w,
         if (!reason)
             continue;
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
-        tcall_write_pair_(w, "reason", tcall_str_of(reason));
+        tcall_write_word_(w, "tool", tool->name);
+        tcall_write_word_(w, "reason", reason);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -17330,8 +17345,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     tcall_str came = attempt->came;
     size_t i;
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_key(out, "errors");
-        tcall_write_open(out, '[');
+        tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
             tcall_write_fault_(out, tcall_say_of_(tool->parameters),
                                attempt->args.at, &attempt->fault[i]);
@@ -17995,8 +18009,7 @@ static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
     const tcall *tc = call->cx.tc;
     size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "available", '[');
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
             tcall_write_string(out, tc->desc.tools[i].name);
@@ -18062,8 +18075,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
+        tcall_write_word_(out, "suggestion", cx->result.suggestion);
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
@@ -18097,14 +18109,12 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
+        tcall_write_word_(out, "error_type", tcall_error_type(failure->error));
     }
     if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
+        tcall_write_word_(out, "code",
+                          failure->code ? failure->code
+                                        : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
         tcall_write_flag_(out, "ran", true);
     if (brevity == TCALL_TELL_ALL_)
@@ -18179,15 +18189,14 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 
 static void tcall_write_outcome_(tcall_writer *out, int error)
 {
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    tcall_write_word_(out, "outcome", tcall_error_code(error));
 }
 
 /* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "fixes", '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
             tcall_write_string(out, tcall_fix_name(i));
@@ -18201,7 +18210,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
     if (!attempt->step) /* it is of an output */
         return;
     tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_word_(out, "by", attempt->by);
     tcall_write_pair_(out, "arguments", attempt->came);
     tcall_write_fixes_(out, attempt->fixes);
     tcall_write_outcome_(out, attempt->error);
@@ -18214,8 +18223,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
     const tcall_attempt *attempt;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "attempts", '[');
     for (attempt = call->attempts; attempt; attempt = attempt->next)
         tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
@@ -18227,17 +18235,15 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *const texts[] = {foreign ? foreign->name : "builtin",
-                                 foreign ? foreign->version : TOOLCALL_VERSION,
-                                 foreign                        ? "foreign"
-                                 : tool->shape                  ? "shape"
-                                 : tcall_is_compiled_(tc, tool) ? "eager"
-                                                                : "lazy"};
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
-    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
-    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    tcall_write_nest_(out, "validator", '{');
+    tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
+    tcall_write_word_(out, "version",
+                      foreign ? foreign->version : TOOLCALL_VERSION);
+    tcall_write_word_(out, "mode",
+                      foreign       ? "foreign"
+                      : tool->shape ? "shape"
+                                    : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18249,8 +18255,8 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
     const tcall_tool *tool = call->tool;
     tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+        tcall_write_word_(out, "no_schema_mode",
+                          modes[tool->no_schema_mode % 3]);
     tcall_write_flag_(out, "repaired", call->repaired);
 }
 
@@ -18260,7 +18266,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -18270,7 +18276,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
                                                  : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+        tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
     tcall_write_flag_(out, "ran", call->cx.result.ran);
@@ -18282,8 +18288,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
-    tcall_write_pair_(
-        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_word_(out, "step", steps[asked->step % TCALL_ARRAY_LEN(steps)]);
     tcall_write_outcome_(out, call->error);
     if (call->error < 0)
         tcall_write_call_errors(out, call);
