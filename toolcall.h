@@ -6889,26 +6889,24 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
     }
 }
 
-/* Returns a hash that equal names or scalars share. */
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
 static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(text);
-    const char *digit;
-    uint32_t hash;
+    tcall_str verbatim = tcall_text_verbatim_(text);
     tcall_num_ n;
-    if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(text));
-    if (type != TCALL_NUMBER)
-        return (unsigned char)*text;
-    n = tcall_text_number_(text);
-    hash = (uint32_t)(n.top * 4 + n.sign);
-    for (digit = n.first; n.sign && digit <= n.last;)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
-    return n.sign ? hash : 1;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
 }
 
-/* Returns a hash that equal values share: a sum over the names, scalars and
- * brackets that open. */
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
@@ -8374,17 +8372,17 @@ const char *tcall_fix_name(int i)
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
     const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* pattern that ends the string at hand,
-                                   * or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const char *value, *over;  /* where the value begins; its end, NULL: it goes
+                                * on; end: not only the same has followed it */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* pattern that ends the string at hand,
+                                * or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
-    bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
 
 /* The first error stays, and its place. */
@@ -8612,7 +8610,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    text->alone = false;
+    text->over = text->end;
     return true;
 }
 
@@ -8632,7 +8630,7 @@ static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
     const char *value = text->value, *at = text->at;
-    if (!text->alone || *at != '{')
+    if (*at != '{')
         return false;
     while (value < text->over) {
         const char *to = tcall_lenient_token_(value, text->over);
@@ -8807,7 +8805,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
-    if (error == TCALL_E_TRAILING && text->alone &&
+    if (error == TCALL_E_TRAILING && text->over < end &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
@@ -8983,7 +8981,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
-    text.alone = true;
     tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
