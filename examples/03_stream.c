@@ -40,9 +40,10 @@ int main(int argc, char **argv)
     static tcall_agent agent;
     const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
     tport_init(&port, &(tport_desc){.url = url});
-    tcall_init(&tc, &(tcall_desc){block, sizeof block, tools, 1, &tcall_lenient,
-                                  &tcall_report, .allow = TCALL_READ,
-                                  .on_event = on_event});
+    tcall_init(&tc,
+               &(tcall_desc){block, sizeof block, tools, 1, &tcall_lenient,
+                             &tcall_report, .allow = TCALL_READ,
+                             .on_event = on_event, .events = &tcall_events});
     tcall_agent_init(&agent,
                      &(tcall_agent_desc){.tc = &tc,
                                          .transport = tport_transport(&port),

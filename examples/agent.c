@@ -186,6 +186,7 @@ static bool start_tools(session *s)
               (s->options.workspace ? TCALL_EVERYTHING : 0);
     d.approve = approve;
     d.on_event = on_event;
+    d.events = &tcall_events;
     d.now_ms = now_ms;
     d.report = &tcall_report;
     d.faults = &faults;

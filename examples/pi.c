@@ -257,6 +257,7 @@ static int run(tport *port, const char *model, const char *text)
         .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ | TCALL_ACTUATE,
         .on_event = on_event,
+        .events = &tcall_events,
     };
     const tcall_agent_desc a = {
         .tc = &tc,

@@ -48,7 +48,7 @@ static const char *tcall_agent_extra_problem_(const char *extra)
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_odd_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
@@ -143,18 +143,23 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-/* A number below zero is no limit anybody meant: it counts as zero does. */
+/* Returns a limit, or its default. A number below zero is no limit anybody
+ * meant: it counts as zero does. */
+static int tcall_agent_limit_(int limit, int otherwise)
+{
+    if (limit <= 0)
+        return otherwise;
+    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+}
+
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)

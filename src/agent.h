@@ -105,7 +105,7 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
-    /* Limits of one turn. */
+    /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
     int max_calls;   /* calls run; default 32 */
     uint32_t max_ms; /* time; default: no limit */
@@ -149,9 +149,10 @@ typedef struct tcall_agent_desc {
 
 /* Limits of an agent. */
 enum {
-    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
-    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
+    TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
 };
 
 /* -- The agent -- */

@@ -14,29 +14,15 @@
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. value: of a hook that
- * failed its error, else a verdict. */
+/* Sends an event about a call, where somebody is named who does. value: of a
+ * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
                                                     tcall_str text, int value)
 {
-    tcall *tc = call ? call->cx.tc : NULL;
-    tcall_event event;
-    if (!tc || !tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    event.text = text;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(tc, &event, kind);
+    const tcall *tc = call ? call->cx.tc : NULL;
+    if (tc && tc->desc.events)
+        tc->desc.events->tell(call, kind, text, value);
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
@@ -54,23 +40,6 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
-}
-
-/* Gives back what a call holds that is not under way. */
-TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    tcall_attempt *asked = &call->asked;
-    asked->came = call->arguments;
-    asked->args = tcall_json_of_(NULL, NULL);
-    asked->faults = 0;
-    call->others = call->runs = NULL;
-    asked->bound = cx->bound = NULL;
-    cx->services = NULL;
-    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
-        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
-    tcall_block_release_(&tc->block, call->mark);
-    call->mark = 0;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -121,35 +90,46 @@ static void tcall_arguments_begin_(const tcall_block *block,
     desc->arena_size = size - room;
 }
 
+/* Reads arguments as they were meant. What was fixed may be longer than it
+ * came, as a control character takes six bytes as an escape: it is then read
+ * once more, with more room. */
+static void tcall_arguments_meant_(const tcall_block *block,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
+                                   uint32_t *fixes)
+{
+    size_t half;
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+    if (machine->error != TCALL_E_MEMORY || !*fixes)
+        return;
+    half = (desc->size + desc->arena_size) / 2;
+    tcall_arguments_begin_(block, desc,
+                           text.len < half / 6 ? 6 * text.len + 3 : half);
+    tcall_read_arguments(machine, desc, text, false, fixes);
+}
+
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_read_arguments, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_read_arguments, NULL, NULL};
+    tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
- * longer than it came, as a control character takes six bytes as an escape: it
- * is then read once more, with more room. */
+/* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
                                       tcall_machine *machine,
                                       tcall_machine_desc *desc, tcall_str text,
                                       uint32_t *fixes)
 {
-    size_t room = text.len + 1, half, used;
-    int rounds;
+    size_t used;
     *fixes = 0;
-    for (rounds = 0; rounds < 2; rounds++) {
-        tcall_arguments_begin_(block, desc, room);
-        if (lenient && lenient->read)
-            lenient->read(machine, desc, text, false, fixes);
-        else
-            tcall_machine_read_(machine, desc, text);
-        if (machine->error != TCALL_E_MEMORY || !*fixes)
-            break;
-        half = (desc->size + desc->arena_size) / 2;
-        room = text.len < half / 6 ? 6 * text.len + 3 : half;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
                                             : machine->is.size;
@@ -280,24 +260,47 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
-    return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, source);
+    return call->node ? TCALL_OK : source.reader->hold(tc, &call->node, source);
 }
 
 /* ---- attempts ---- */
 
 static const char tcall_by_model_[] = "model";
 
-/* Makes an attempt at the arguments of a call, beside what the block holds of
- * earlier ones: parses and validates. */
-TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
-                                 const char *by, tcall_str text)
+/* Of a call of which nothing was read yet. */
+static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
+                                            {NULL, 0}, {NULL, NULL},
+                                            NULL,      NULL,
+                                            {NULL, 0}, {NULL, 0},
+                                            0,         0,
+                                            0,         0,
+                                            0,         0,
+                                            0,         false};
+
+/* Makes room for an attempt in the block, at the end of a list. Returns NULL
+ * where there is none. */
+TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
+                                                tcall_attempt **list,
+                                                const char *by, tcall_str text)
 {
-    int r = call->incomplete;
+    tcall_attempt *attempt = (tcall_attempt *)tcall_block_take_(
+        &call->cx.tc->block, sizeof *attempt);
+    if (!attempt)
+        return NULL;
     memset(attempt, 0, sizeof *attempt);
     attempt->by = by;
     attempt->came = text;
     attempt->stage = call->cx.stage;
+    while (*list)
+        list = &(*list)->next;
+    return *list = attempt;
+}
+
+/* Parses and validates the text of an attempt. */
+TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
+                                       tcall_attempt *attempt)
+{
+    int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
@@ -315,69 +318,49 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Puts an attempt, or an output, among those that no longer count. */
-TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
-                                        const tcall_attempt *attempt)
-{
-    tcall_attempt *former =
-        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
-    if (!former)
-        return TCALL_E_MEMORY;
-    *former = *attempt;
-    former->next = call->others;
-    call->others = former;
-    return TCALL_OK;
-}
-
-/* Lets another attempt count. */
+/* Makes an attempt that counts from now on. */
 TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
                                       tcall_str text)
 {
-    call->error = tcall_attempt_former_(call, &call->asked);
-    if (call->error < 0)
-        return call->error;
-    call->error = tcall_attempt_(call, &call->asked, by, text);
-    call->cx.bound = call->asked.bound;
+    tcall_attempt *attempt =
+        tcall_attempt_new_(call, &call->attempts, by, text);
+    if (!attempt)
+        return call->error = TCALL_E_MEMORY;
+    call->asked = attempt;
+    call->error = tcall_attempt_check_(call, attempt);
+    call->cx.bound = attempt->bound;
     return call->error;
 }
-
-#ifndef TOOLCALL_NO_REPAIR
 
 /* Tries a repair. Where it is refused too, what came counts again. */
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
+    const tcall_attempt *came = call->asked;
     int error = call->error;
-    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = call->others;
-    call->others = NULL;
-    tcall_attempt_former_(call, &call->asked);
-    if (came)
-        call->asked = *came;
-    return error;
+    call->asked = came;
+    return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * TCALL_E_AGAIN, or why what came was refused. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     tcall_writer out;
     tcall_loan_ loan;
     tcall_str text;
     int r;
-    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+    if (call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair(tc->desc.user, call, &out);
+    r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
@@ -391,22 +374,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     return tcall_hydrate_repaired_(call, text);
 }
 
-#else
-
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    return call->error;
-}
-
-#endif
-
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
     call->cx.call = call;
-    call->asked.came = call->arguments;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -417,9 +391,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     if (r == TCALL_OK)
-        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
-                           call->arguments);
-    call->cx.bound = call->asked.bound;
+        r = tcall_attempt_anew_(call, tcall_by_model_, call->arguments);
     return r;
 }
 
@@ -430,8 +402,8 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
-        r = tcall_hydrate_repair_(tc, call);
+    if (r < 0 && call->asked->step > TCALL_STEP_FIND && tc->desc.repair)
+        r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
@@ -450,6 +422,27 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
+}
+
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
+    call->runs = NULL;
+    cx->bound = NULL;
+    cx->services = NULL;
+    cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
+        tcall_slice_(NULL, 0);
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
+}
+
+/* Returns the arguments that count, as they came. */
+TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
+{
+    return call->attempts ? call->asked->came : call->arguments;
 }
 
 /* ---- what is wrong ---- */
@@ -495,6 +488,6 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    tcall_write_attempt_errors_(out, call->tool, &call->asked);
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
     return out->error;
 }

@@ -56,7 +56,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -257,10 +257,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -302,20 +302,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -472,7 +469,7 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
     if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx, false);
+    tcall_write_denial_(&out, cx);
     if (!cx->failure.reason.len)
         tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
@@ -550,8 +547,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -602,55 +600,78 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Reads the output as its schema has it, and keeps what is wrong with it. What
- * this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Says the first thing that is wrong with an output, where it stays. */
+static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
+                                const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
+/* Reads the output as its schema has it. Where that is refused the block goes
+ * on holding the reason. What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall *tc = cx->tc;
     tcall_schema_text source = cx->call->tool->output;
+    size_t high = tc->block.high;
     tcall_attempt attempt;
     tcall_target target;
-    tcall_writer why;
+    bool held;
     int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
     target.rows = source.reader->rows;
-    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
-    if (r < 0)
-        return r;
-    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+    r = source.reader->hold(tc, &target.node, source);
+    held = r == TCALL_OK;
+    if (held)
+        r = tcall_attempt_read_(tc, &attempt, &target, false);
+    if (r == TCALL_E_MEMORY)
+        cx->wanted = attempt.came.len; /* all of it is needed */
+    if (r == TCALL_E_INVALID) {
+        tcall_output_wrong_(cx, source.reader->say, &attempt);
+        return TCALL_E_OUTPUT;
+    }
+    tcall_block_back_(&tc->block, high);
+    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
                                       "value, which its schema asks for");
-    if (r == TCALL_E_INVALID) {
-        tcall_hydrate_writer_(block, &why);
-        tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
-        tcall_write_text(&why, ": ");
-        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
-                         &attempt.fault[0], false);
-        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    }
     return TCALL_E_OUTPUT;
 }
 
-/* Checks the output against tool->output, if it has that. What a hook answered
- * in place of the tool is its own. */
+/* Checks the output, where the tool has a schema of it. What a hook answered in
+ * place of the tool is its own. */
 static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
-    size_t high = cx->tc->block.high;
-    bool own = cx->state != TCALL_ANSWERED_;
-    int r = TCALL_OK;
-    if (tool && tool->output.text &&
-        own) /* what was cut is no fault of the tool */
-        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
-    if (r == TCALL_E_MEMORY && !cx->wanted)
-        cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
-        tcall_block_back_(&cx->tc->block, high);
-    return r;
+    return tool && tool->output.text && cx->state != TCALL_ANSWERED_
+               ? tool->output.reader->output(cx)
+               : TCALL_OK;
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_output_judge_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
 }
 
 /* ---- hooks ---- */
@@ -670,17 +691,18 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     int r = TCALL_OK;
     for (; count; hook++, count--) {
         char which[64];
-        tcall_review_ review = {tc, which, TCALL_OK};
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
         tcall_write_text(&out, name ? name : "(no name)");
         tcall_write_text(&out, ": hook ");
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
-        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
-        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      TCALL_PROBLEM_HOOK_STAGE_);
-        r = tcall_worse_(r, review.error);
+        r = tcall_worse_(
+            r,
+            tcall_refuse_(tc, which,
+                          TCALL_FAULT_(HOOK_RUN, !hook->run) |
+                              TCALL_FAULT_(HOOK_STAGE,
+                                           hook->stage >= TCALL_STAGE_COUNT)));
     }
     return r;
 }
@@ -1058,6 +1080,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
@@ -1067,37 +1091,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tc->breaker(cx, true));
-}
-
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Reports why a call failed; of one that is not permitted the developer reads
- * what to change. */
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    tcall_str said = cx->failure.reason;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (!tcall_is_heard_(cx->tc))
-        return;
-    if (!said.len)
-        said = tcall_str_of(tcall_meaning_(cx->tc, error));
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (room) {
-        tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-        if (withheld)
-            tcall_write_denial_(&out, cx, true);
-        else
-            tcall_say_refused_(&out, call);
-        said = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, said, 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -1121,10 +1114,11 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_error_(cx);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
@@ -1297,4 +1291,102 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
+}
+
+/* ---- events ---- */
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Writes why a tool is not permitted for the developer, who reads which tool it
+ * is, and the remedy. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
+{
+    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
+                                        "TCALL_EXECUTE", "TCALL_NETWORK",
+                                        "TCALL_ACTUATE"};
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, " ");
+    tcall_write_denial_(out, cx);
+    if (tool->permissions <= TCALL_EVERYTHING && missing) {
+        tcall_write_text(out, ": add ");
+        tcall_write_permissions_(out, missing, names, " | ");
+        tcall_write_text(out, " to tcall_desc.allow");
+    }
+}
+
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    int error = cx->failure.error;
+    bool withheld = error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = NULL;
+    tcall_writer out;
+    if (withheld || tcall_was_refused_(cx))
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cx->failure.reason.len
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_say_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            tcall_str text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    event.text = text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }

@@ -199,10 +199,12 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len > 1 || (code >= 0x20 && code != '"' && code != '\\'))
-        tcall_machine_put_(m, bytes, len);
-    else
-        tcall_machine_put_(m, escape, tcall_escape_(escape, *bytes));
+    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+        len = tcall_escape_(escape, *bytes);
+        bytes = escape;
+        m->escapes += (uint32_t)len - 1;
+    }
+    tcall_machine_put_(m, bytes, len);
     if (!code && m->is.for_c)
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
@@ -230,7 +232,7 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    size_t count = m->fit.length - m->fit.followed;
+    size_t count = m->fit.length - m->syntax.followed;
     tcall_fault fault;
     if (object || levels < m->fit.levels)
         place--;
@@ -290,7 +292,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
-    tcall_units_ units;
     if (m->syntax.depth < m->fit.levels) {
         tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
         return;
@@ -299,16 +300,15 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
         ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
-    if (ask == TCALL_SKIP_)
-        return;
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
-    if (!(types & TCALL_SHAPE_NUMBER) || ask == TCALL_RAW_)
-        while ((run = tcall_text_run_(&bytes)).len > 0)
-            tcall_fit_data_(&m->fit, run.ptr, run.len);
-    tcall_fit_ends_(&m->syntax, &m->fit, types, &number, &units);
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(&m->fit, run.ptr, run.len);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
+                    m->fit.levels);
 }
 
 static uint8_t tcall_shaped_admitted_(tcall_machine *m)
@@ -422,6 +422,7 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (m->open->count++)
             tcall_machine_put_char_(m, ',');
         m->key = m->token = (uint32_t)m->len;
+        m->escapes = 0;
         tcall_machine_put_char_(m, '"');
     }
     m->named = !last;
@@ -467,6 +468,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
             tcall_machine_put_char_(m, ',');
     }
     m->token = (uint32_t)m->len;
+    m->escapes = 0;
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;

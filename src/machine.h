@@ -125,6 +125,7 @@ struct tcall_machine {
     bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t escapes; /* bytes that they take in the string, less one each */
     tcall_fit_ fit;
     int32_t steps;
     size_t gap;                /* in the arena, at the least */

@@ -55,8 +55,6 @@
  *                    writer's integers have 32 then
  *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_EVENTS      telling listeners what happens
- *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:

@@ -128,13 +128,12 @@ typedef struct tcall_place_ {
 
 #define TCALL_NO_MEMBER_ 0xFFFF
 
-/* A name or a word of a choice. Of these only so much is known: with which one
- * in flash it agrees so far. */
+/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
+ * a word in flash that begins with the same bytes stands for it. */
 typedef struct tcall_words_ {
-    const char *list;           /* all words */
-    const char *word;           /* that one, or NULL: none agrees */
-    size_t len;                 /* bytes that came */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    const char *list;     /* all words */
+    const char *word;     /* that one, or NULL: there is none */
+    uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
 /* A number as it comes. Its digits are counted from the first that is not 0. */
@@ -148,6 +147,13 @@ typedef struct tcall_numeral_ {
     int16_t last;  /* up to the last that is not 0 */
 } tcall_numeral_;
 
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
 /* Values on their way into a struct, whoever reads them. */
 typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
@@ -155,16 +161,15 @@ typedef struct tcall_fit_ {
     union {
         tcall_words_ words;    /* of a name, or a word that is read */
         tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
     uint8_t levels;   /* open objects and lists with a shape */
     uint8_t types;    /* of the value, by its first character; 0: its name is
                        * read */
-    bool late;     /* strings and null of a wrong type are noted at their end */
-    bool nul;      /* the string has U+0000 */
-    size_t length; /* bytes of the string or number */
-    size_t followed; /* those that are not the first of a character */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the name, string or number */
 } tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;

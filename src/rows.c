@@ -516,18 +516,9 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
 /* Returns the length of the value at hand: characters, items or members. */
 static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
 {
-    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    size_t count = 0;
-    if (types != TCALL_SHAPE_STRING)
-        return m->open->count;
-    if (!m->syntax.wide && !memchr(at, '\\', (size_t)(end - at)))
-        return (size_t)(end - at);
-    for (; at < end; at++) {
-        count += (*at & 0xC0) != 0x80;
-        if (*at == '\\')
-            at += at[1] == 'u' ? 5 : 1;
-    }
-    return count;
+    return types == TCALL_SHAPE_STRING
+               ? m->len - m->token - 2 - m->syntax.followed - m->escapes
+               : m->open->count;
 }
 
 /* The types that a keyword from enum on says something about. */

@@ -70,8 +70,9 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
 /* A schema of a row must compile, into the free part of the block, at whose
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check. */
-static int tcall_schema_judge_(const tcall_judged_ *judged,
-                               tcall_schema *schema, tcall_schema_text source)
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
     tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
@@ -99,9 +100,9 @@ static int tcall_schema_judge_(const tcall_judged_ *judged,
 }
 
 /* Without an author nobody is told, and the nodes lie at the end. */
-static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
-                              void *mem, size_t size,
-                              const tcall_author_ *author)
+TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
+                                     tcall_schema_text source, void *mem,
+                                     size_t size, const tcall_author_ *author)
 {
     const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
@@ -109,9 +110,9 @@ static int tcall_schema_make_(tcall_schema *out, tcall_schema_text source,
 }
 
 /* Nodes that were made before stay where they are. */
-static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                             void *mem, size_t size,
-                             const tcall_author_ *author)
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                                    void *mem, size_t size,
+                                    const tcall_author_ *author)
 {
     (void)mem;
     (void)size;
@@ -240,22 +241,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_array_(out, schema, depth - 1);
     else
         tcall_write_example_number_(out, schema);
-}
-
-/* ---- the reader ---- */
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_, &tcall_schema_rows,
-    tcall_say_node_, tcall_write_schema_value_};
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
-    tcall_write_schema_value_};
-
-tcall_schema_text tcall_schema_text_of(const char *text)
-{
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
-    return source;
 }
 
 /* Returns what says a misfit of a schema; NULL: it is a shape's. */

@@ -101,7 +101,7 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
             return at;
         if (!tcall_utf8_step_(&s->utf, (unsigned char)*at))
             return tcall_syntax_fail_(s, TCALL_E_UTF8, at);
-        s->wide = true;
+        s->followed += ((unsigned char)*at & 0xC0) == 0x80;
     }
 }
 
@@ -157,7 +157,7 @@ TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
 {
     s->state = TCALL_AT_STRING_;
     s->named = named;
-    s->wide = false;
+    s->followed = 0;
     if (!s->quiet)
         s->from = at;
     return tcall_syntax_string_(s, at + 1, end);
@@ -169,7 +169,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     char bytes[4];
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
-    s->wide |= len > 1;
+    s->followed += len - 1;
     tcall_syntax_part_(s, bytes, bytes + len);
 }
 
@@ -205,7 +205,6 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    s->odd |= half == 0xD800 || half == 0xDC00;
     if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
@@ -240,7 +239,6 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
-    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -249,9 +247,6 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
-    len += (size_t)(at - from);
-    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
-    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!next)
@@ -285,7 +280,6 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
-        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -417,7 +411,7 @@ static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
         return;
     }
     s->from = from;
-    s->wide = false;
+    s->followed = 0;
     s->named = s->state >= TCALL_AT_NAME_;
     if (s->named) {
         tcall_syntax_named_(s, text, to);

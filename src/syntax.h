@@ -68,15 +68,13 @@ struct tcall_syntax_ {
     bool object;   /* the innermost open container is one */
     bool named;    /* the string at hand is a name */
     bool raw;      /* the value at hand is told as its text */
-    bool wide;     /* the string at hand has characters of several bytes */
     bool lines;    /* the end of a line, CR or LF, between tokens halts */
     bool halves;   /* of characters written as two escapes each half is told by
                     * itself, as three bytes that are no UTF-8 */
-    bool odd;      /* something passed that not every reader takes: half a
-                    * character, a number with an exponent or of 300 digits; who
-                    * looks at it takes it back */
     tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes; of a number unit is its length */
+    uint16_t unit, high; /* of \u escapes */
+    size_t followed;     /* bytes of the string that are not the first of a
+                          * character */
     const char *from;    /* where the raw text of this piece begins; when a name
                           * or value begins, or one that was heard ends: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */

@@ -126,11 +126,60 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
-/* ---- what protects a program without a report ----
- *
- * What a table must be for nothing unchecked to run, and nothing to crash. All
- * else that can be wrong with it is the developer's to hear: see the report.
- */
+/* ---- faults of a table ---- */
+
+/* X(NAME, sentence): what can be wrong with a row or with the registry, in the
+ * order in which it is reported, and what to do. */
+#define TCALL_FAULTS_(X)                                                       \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_FAULT_##NAME##_,
+    TCALL_FAULTS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_FAULT_COUNT_
+};
+
+/* Faults are a set of bits: this one is in it where it is true. */
+#define TCALL_FAULT_(NAME, wrong) ((uint32_t)(wrong) << TCALL_FAULT_##NAME##_)
+
+/* Refuses a table that has faults. Who names a report hears of each. */
+TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
+{
+    if (!faults)
+        return TCALL_OK;
+    if (tc->desc.report)
+        tc->desc.report->tell(tc, name, faults);
+    return TCALL_E_TOOL;
+}
 
 /* A text that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
@@ -138,51 +187,54 @@ static bool tcall_is_unread_(tcall_schema_text source)
     return source.text && !source.reader;
 }
 
-/* Hooks that nobody would call might be what keeps a tool from running. */
-static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
-                             size_t count)
-{
-    return count == 0 || (hooks && tc->desc.stages);
-}
-
-/* Whether another tool has the name of a row. */
+/* Returns whether another tool has the name of a row. */
 static bool tcall_is_second_(const tcall *tc, const tcall_tool *tool)
 {
     return !tc->distinct && tool->name &&
            tcall_namesake_(tc, tcall_str_of(tool->name), tool);
 }
 
-static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
+/* Returns those faults of a row that are refused also without a report, because
+ * something unchecked could run, a hook would not keep a tool from running, or
+ * the program would crash. All others are for the developer alone. */
+static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
 {
-    return tool->name && *tool->name && tool->run &&
-           (tcall_is_checked_(tool) || tool->allow_no_schema) &&
-           !tcall_is_unread_(tool->parameters) &&
-           !tcall_is_unread_(tool->output) &&
-           !tcall_is_unread_(tool->provider_schema) &&
-           tcall_has_hooks_(tc, tool->hooks, tool->hook_count) &&
-           !tcall_is_second_(tc, tool);
+    return TCALL_FAULT_(TOOL_NAME, !tool->name || !*tool->name) |
+           TCALL_FAULT_(TWICE, tcall_is_second_(tc, tool)) |
+           TCALL_FAULT_(RUN, !tool->run) |
+           TCALL_FAULT_(HOOKS, tool->hook_count && !tool->hooks) |
+           TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
+           TCALL_FAULT_(NO_SCHEMA,
+                        !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
+                                    tcall_is_unread_(tool->output) ||
+                                    tcall_is_unread_(tool->provider_schema));
 }
 
-static bool tcall_desc_works_(const tcall *tc)
+/* The same of the registry. */
+static uint32_t tcall_desc_harms_(const tcall_desc *desc)
 {
-    const tcall_desc *desc = &tc->desc;
-    if (desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX)
-        return false;
-    return (desc->tools || !desc->tool_count) &&
-           (!desc->rows || desc->row_count >= desc->tool_count) &&
-           (desc->services || !desc->service_count) &&
-           (!desc->validator || desc->validator->check) &&
-           tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
+    return TCALL_FAULT_(TOOLS, desc->tool_count && !desc->tools) |
+           TCALL_FAULT_(MANY, desc->tool_count > UINT16_MAX ||
+                                  desc->row_count > UINT16_MAX) |
+           TCALL_FAULT_(ROOM,
+                        desc->rows && desc->row_count < desc->tool_count) |
+           TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
+           TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
+           TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
+           TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
+           TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
 
 /* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
-    bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
-    int r = works ? TCALL_OK : TCALL_E_TOOL;
+    uint32_t harms =
+        tool ? tcall_row_harms_(tc, tool) : tcall_desc_harms_(&tc->desc);
+    int r = harms ? TCALL_E_TOOL : TCALL_OK;
     if (tc->desc.report)
-        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
-    if (works && tc->desc.stages)
+        r = tc->desc.report->check(tc, tool, harms);
+    if (!harms && tc->desc.stages)
         r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
     return r;
 }
@@ -430,8 +482,6 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Returns whether anybody listens. */
 TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
 {
@@ -463,111 +513,11 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     tc->dispatch = dispatch.outer;
 }
 
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
-
 /* ---- the report ----
  *
  * What a developer is told of const tables. A program that does not name it
  * carries none of the sentences and of what finds the faults.
  */
-
-/* A row or table that is judged, and what came of it so far. */
-typedef struct tcall_review_ {
-    tcall *tc;
-    const char *name;
-    int error; /* TCALL_OK or TCALL_E_TOOL */
-} tcall_review_;
-
-/* X(NAME, sentence): what can be wrong with a table, and what to do. */
-#define TCALL_PROBLEMS_(X)                                                     \
-    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
-                 "A-Z a-z 0-9 _ -")                                            \
-    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
-    X(TWICE, "another tool has this name")                                     \
-    X(RUN, "run is missing: name the function that does the work")             \
-    X(PERMISSIONS,                                                             \
-      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
-    X(SAFE, "safe is none of tcall_safety")                                    \
-    X(HOOKS, "hooks and hook_count belong together: give both")                \
-    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
-    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(HOOK_RUN, "run is missing: name the function to call")                   \
-    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
-    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
-                 "set allow_no_schema")                                        \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
-            "which is written from the shape")                                 \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
-    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
-    X(TOOLS, "tool_count needs tools: the table")                              \
-    X(MANY, "there are more than 65535 tools")                                 \
-    X(ROWS, "rows and row_count belong together: give both")                   \
-    X(ROOM, "rows has less room than tools needs")                             \
-    X(SERVICES, "services and service_count belong together: give both")       \
-    X(NAMELESS, "services has one without a name: nobody could find it")       \
-    X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
-    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
-
-enum {
-#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
-    TCALL_PROBLEMS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_PROBLEM_COUNT_
-};
-
-/* Refuses the table where a condition holds that must not, and has that told by
- * whoever is named. */
-TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
-                                 unsigned problem)
-{
-    const struct tcall_reporter_ *report = review->tc->desc.report;
-    if (!wrong)
-        return;
-    review->error = TCALL_E_TOOL;
-    if (report)
-        report->tell(review->tc, review->name, problem);
-}
 
 /* Returns what an error means: of those that only agents report, where the
  * program names its reporter. */
@@ -614,48 +564,20 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-/* What is wrong with what a row says of its arguments. */
-static void tcall_row_check_arguments_(tcall_review_ *review,
-                                       const tcall_tool *tool)
+/* Returns further faults of a row: its schemas and hooks are checked apart. */
+static uint32_t tcall_row_slips_(const tcall_tool *tool)
 {
-    bool checked = tcall_is_checked_(tool);
-    tcall_refuse_(review, !checked && !tool->allow_no_schema,
-                  TCALL_PROBLEM_NO_SCHEMA_);
-    tcall_refuse_(review, tool->parameters.text && tool->shape,
-                  TCALL_PROBLEM_BOTH_);
-    tcall_refuse_(review,
-                  tcall_is_unread_(tool->parameters) ||
-                      tcall_is_unread_(tool->output) ||
-                      tcall_is_unread_(tool->provider_schema),
-                  TCALL_PROBLEM_READER_);
-    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
-    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  TCALL_PROBLEM_MODE_);
-}
-
-/* Reports everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
-{
-    tcall_review_ review = {tc, tool->name, TCALL_OK};
-    tcall_refuse_(&review,
-                  !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  TCALL_PROBLEM_TOOL_NAME_);
-    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  TCALL_PROBLEM_TAKEN_);
-    tcall_refuse_(&review, tcall_is_second_(tc, tool), TCALL_PROBLEM_TWICE_);
-    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
-    tcall_refuse_(&review,
-                  (tool->permissions | tool->optional_permissions) >
-                      TCALL_EVERYTHING,
-                  TCALL_PROBLEM_PERMISSIONS_);
-    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  TCALL_PROBLEM_SAFE_);
-    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
-                  TCALL_PROBLEM_HOOKS_);
-    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  TCALL_PROBLEM_TOOL_STAGES_);
-    tcall_row_check_arguments_(&review, tool);
-    return review.error;
+    const char *name = tool->name ? tool->name : "";
+    return TCALL_FAULT_(TOOL_NAME, !tcall_name_fits_(name, "", 64, true)) |
+           TCALL_FAULT_(TAKEN, tcall_is_reserved_(name)) |
+           TCALL_FAULT_(PERMISSIONS,
+                        (tool->permissions | tool->optional_permissions) >
+                            TCALL_EVERYTHING) |
+           TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
+           TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
+           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
+           TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
+           TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
 
 static bool tcall_has_nameless_(const tcall_service *services, size_t count)
@@ -666,38 +588,14 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
     return false;
 }
 
-/* The same for the registry itself. */
-static int tcall_report_desc_(tcall *tc)
+/* The same of the registry. */
+static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 {
-    const tcall_desc *desc = &tc->desc;
-    tcall_review_ review = {tc, "tcall_desc", TCALL_OK};
-    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
-                  TCALL_PROBLEM_TOOLS_);
-    tcall_refuse_(&review,
-                  desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  TCALL_PROBLEM_MANY_);
-    tcall_refuse_(&review, !desc->rows != !desc->row_count,
-                  TCALL_PROBLEM_ROWS_);
-    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  TCALL_PROBLEM_ROOM_);
-    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
-                  TCALL_PROBLEM_HOOKS_);
-    tcall_refuse_(&review, !desc->services != !desc->service_count,
-                  TCALL_PROBLEM_SERVICES_);
-    tcall_refuse_(&review,
-                  tcall_has_nameless_(desc->services, desc->service_count),
-                  TCALL_PROBLEM_NAMELESS_);
-    tcall_refuse_(&review, desc->validator && !desc->validator->check,
-                  TCALL_PROBLEM_CHECK_);
-    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
-                  TCALL_PROBLEM_STAGES_);
-#ifdef TOOLCALL_NO_EVENTS
-    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
-#endif
-#ifdef TOOLCALL_NO_REPAIR
-    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
-#endif
-    return review.error;
+    return TCALL_FAULT_(ROWS, !desc->rows != !desc->row_count) |
+           TCALL_FAULT_(HOOKS, desc->hooks && !desc->hook_count) |
+           TCALL_FAULT_(SERVICES, desc->services && !desc->service_count) |
+           TCALL_FAULT_(NAMELESS, tcall_has_nameless_(desc->services,
+                                                      desc->service_count));
 }
 
 /* Begins a line of the report; returns where to write on, or NULL. */
@@ -711,29 +609,40 @@ TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
-/* Notes the first sentence, and writes each as a line. */
-static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+/* Writes a line of the report. */
+static void tcall_report_line_(tcall *tc, const char *name, const char *text,
+                               const char *more)
+{
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!out)
+        return;
+    tcall_write_text(out, text);
+    tcall_write_text(out, more);
+    tcall_write_text(out, "\n");
+}
+
+/* Writes a line for each fault, and notes the first sentence of all. */
+static void tcall_report_tell_(tcall *tc, const char *name, uint32_t faults)
 {
     static const char sentences[] =
 #define TCALL_X_(NAME, sentence) sentence "\0"
-        TCALL_PROBLEMS_(TCALL_X_);
+        TCALL_FAULTS_(TCALL_X_);
 #undef TCALL_X_
-    const char *sentence = tcall_nth_(sentences, problem);
-    tcall_writer *out = tcall_report_(tc, name);
-    if (!tc->problem)
-        tc->problem = sentence;
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
+    const char *sentence;
+    for (sentence = sentences; faults; faults >>= 1) {
+        if (faults & 1) {
+            tc->problem = tc->problem ? tc->problem : sentence;
+            tcall_report_line_(tc, name, sentence, "");
+        }
+        sentence = tcall_nth_(sentence, 1);
     }
 }
 
-/* Is there a hook that may give approval? */
+/* Returns whether there is a hook that may give approval. */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 {
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (hooks[i].stage == TCALL_WILL_CHECK_CONSENT)
+    for (; count; hooks++, count--)
+        if (hooks->stage == TCALL_WILL_CHECK_CONSENT)
             return true;
     return false;
 }
@@ -743,27 +652,26 @@ static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->faults;
-    if (out && withheld) {
-        tcall_report_(tc, tool->name);
-        tcall_write_text(out,
-                         "note: nobody can call it: tcall_desc lacks its ");
-        tcall_write_text(out, withheld);
-        tcall_write_text(out, "\n");
-    }
-    if (out && tool->confirm && !desc->approve &&
+    if (withheld)
+        tcall_report_line_(tc, tool->name,
+                           "note: nobody can call it: tcall_desc lacks its ",
+                           withheld);
+    if (tool->confirm && !desc->approve &&
         !tcall_has_consent_(desc->hooks, desc->hook_count) &&
-        !tcall_has_consent_(tool->hooks, tool->hook_count)) {
-        tcall_report_(tc, tool->name);
-        tcall_write_text(out, "note: confirm needs tcall_desc.approve: each "
-                              "call is denied\n");
-    }
+        !tcall_has_consent_(tool->hooks, tool->hook_count))
+        tcall_report_line_(tc, tool->name,
+                           "note: confirm needs tcall_desc.approve: each call "
+                           "is denied",
+                           "");
 }
 
 /* Reports on a row, or NULL: on the registry. */
-static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
+static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
+                               uint32_t harms)
 {
-    int r = tool ? tcall_report_row_(tc, tool) : tcall_report_desc_(tc);
+    uint32_t slips =
+        tool ? tcall_row_slips_(tool) : tcall_desc_slips_(&tc->desc);
+    int r = tcall_refuse_(tc, tool ? tool->name : "tcall_desc", harms | slips);
     if (tool && r == TCALL_OK)
         tcall_report_notes_(tc, tool);
     return r;

@@ -296,6 +296,29 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_text;
 TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 #endif
 
+/* The one try to repair arguments that were refused, as in
+ *
+ *     static const tcall_repair repair = TCALL_REPAIR(my_repair);
+ *
+ * write writes JSON text to out and returns TCALL_OK, or TCALL_E_AGAIN to be
+ * asked again. What it wrote is not trusted; if it is refused too, the call
+ * fails as it came. A call that was cut is not repaired: nobody knows what was
+ * meant. */
+typedef struct tcall_repair {
+    int (*write)(void *user, const tcall_call *call, tcall_writer *out);
+    int (*hydrate)(tcall *tc, tcall_call *call); /* private */
+} tcall_repair;
+#define TCALL_REPAIR(write)            \
+    {                                  \
+        (write), tcall_hydrate_repair_ \
+    }
+
+/* Private: see tcall_events. */
+struct tcall_events_ {
+    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
+                 int value);
+};
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -304,10 +327,10 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
-/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+/* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */
 struct tcall_reporter_ {
-    void (*tell)(tcall *tc, const char *name, unsigned problem);
-    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
+    void (*tell)(tcall *tc, const char *name, uint32_t faults);
+    int (*check)(tcall *tc, const tcall_tool *tool, uint32_t harms);
     const char *(*text)(int error); /* of every error: tcall_error_text */
 };
 
@@ -344,14 +367,11 @@ typedef struct tcall_desc {
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
-    /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
-     * is not trusted; if it is refused too, the call fails as it came. A call
-     * that was cut is not repaired: nobody knows what was meant. NULL: no
-     * repair. */
-    int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
+    const tcall_repair *repair; /* NULL: arguments are not repaired */
     void (*on_event)(void *user, const tcall_event *event);
-    uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
+    const struct tcall_events_ *events; /* &tcall_events, where there is an
+                                         * on_event: it makes the events */
+    uint32_t (*now_ms)(void *user);     /* monotonic, wraps; NULL: no times */
     /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
     void (*wait)(void *user, const tcall_wait *wait);
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
@@ -440,15 +460,6 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
-#ifndef TOOLCALL_NO_EVENTS
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-#endif
-
 struct tcall_author_;
 struct tcall_said_fault_;
 
@@ -472,4 +483,8 @@ struct tcall_schema_reader_ {
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
+    /* For one call: compiles to the end of the block. */
+    int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
+    /* Checks what a tool has written. */
+    int (*output)(tcall_ctx *cx);
 };

@@ -216,7 +216,7 @@ static int inject(tcall_ctx *cx, void *user)
         return TCALL_OK;
     growing_begin(&c->body);
     tcall_write_open(w, '{');
-    write_members(w, cx->call->asked.args, secret);
+    write_members(w, cx->call->asked->args, secret);
     write_members(w, secret, none);
     tcall_write_close(w, '}');
     return tcall_set_input(cx, growing_str(&c->body));
@@ -231,7 +231,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     tcall_writer *w = &c->list[APPROVALS].out;
     bool yes = tcall_json_bool(answer, false);
     tcall_write_open(w, '{');
-    write_call(w, call, call->asked.args);
+    write_call(w, call, call->asked->args);
     tcall_write_key(w, "verdict");
     tcall_write_json(w, answer);
     tcall_write_close(w, '}');
@@ -246,6 +246,8 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
     (void)call;
     return tcall_write_text(out, tcall_json_string(take(&c->repair), ""));
 }
+
+static const tcall_repair repairs = TCALL_REPAIR(repair);
 
 static void on_event(void *user, const tcall_event *event)
 {
@@ -448,8 +450,9 @@ static void read_descs(conversation *c, tcall_json in)
     desc->roles = roles(c, tcall_json_get(in, "roles"));
     desc->lenient = strict ? NULL : &tcall_lenient;
     desc->approve = c->approve.at ? approve : NULL;
-    desc->repair = c->repair.at ? repair : NULL;
+    desc->repair = c->repair.at ? &repairs : NULL;
     desc->on_event = on_event;
+    desc->events = &tcall_events;
     desc->now_ms = canned_now;
     desc->hooks = &c->inject;
     desc->hook_count = 1;

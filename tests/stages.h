@@ -180,6 +180,7 @@ static inline void prepare(void)
     desc.hook_count = (uint16_t)n;
     desc.stages = &tcall_stages;
     desc.on_event = note;
+    desc.events = &tcall_events;
     desc.approve = approve;
     desc.now_ms = now;
 }

@@ -155,6 +155,7 @@ static void restart(const char *const *answers, int parallel)
     d.hook_count = more_hooks ? more_count : TCALL_ARRAY_LEN(with_ledger);
     d.stages = &tcall_stages;
     d.on_event = note;
+    d.events = &tcall_events;
     memset(&ad, 0, sizeof ad);
     ad.allow_repeat = true;
     ad.tc = &tc;

@@ -2,6 +2,7 @@
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"
+#include <limits.h>
 #include "check.h"
 
 static char block[16384];
@@ -328,6 +329,23 @@ static void test_numbers(void)
     CHECK(agent.turn.rounds == 8 && agent.turn.calls == 8);
 }
 
+/* Numbers that its counters cannot hold are the most that they can. */
+static void test_large_numbers(void)
+{
+    static tcall_agent agent;
+    tcall tc;
+    tcall_agent_desc desc;
+    complete(&tc, &desc);
+    desc.max_rounds = desc.max_calls = desc.max_tries = INT_MAX;
+    desc.allow_repeat = true;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && !agent.problem);
+    CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
+    agent.turn.rounds = TCALL_AGENT_MOST - 2; /* as after many a step */
+    while (tcall_agent_step(&agent) == TCALL_E_AGAIN)
+        CHECK(agent.turn.rounds >= TCALL_AGENT_MOST - 2);
+    CHECK(agent.turn.rounds == TCALL_AGENT_MOST);
+}
+
 /* One is a limit, not the default. */
 static void test_ones(void)
 {
@@ -379,6 +397,7 @@ int main(void)
     test_transport();
     test_not_started();
     test_numbers();
+    test_large_numbers();
     test_ones();
     test_plan_left();
     return check_sum("bad_input_agent");

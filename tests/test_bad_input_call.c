@@ -235,6 +235,7 @@ static void denied(unsigned needs, unsigned allow, const char *model,
     tool.permissions = (uint8_t)needs;
     desc.allow = (uint8_t)allow;
     desc.on_event = note;
+    desc.events = &tcall_events;
     told[0] = '\0';
     CHECK(start(&tc) == TCALL_OK);
     memset(result, 0, sizeof result);

@@ -208,6 +208,8 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
     return out->error;
 }
 
+static const tcall_repair repairs = TCALL_REPAIR(repair);
+
 static const char *arguments(void)
 {
     return has(MEND)     ? "{'n': 3, 's': 'short',}"
@@ -326,8 +328,9 @@ static void describe(tcall_desc *d)
     d->hooks = has(WAITS) ? hooks : NULL;
     d->hook_count = has(WAITS) ? 1 : 0;
     d->stages = &tcall_stages;
-    d->repair = has(REPAIR) ? repair : NULL;
+    d->repair = has(REPAIR) ? &repairs : NULL;
     d->on_event = hear;
+    d->events = &tcall_events;
     d->now_ms = now;
     d->wait = rest;
 }

@@ -94,6 +94,8 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
     return repaired ? tcall_write_text(out, repaired) : TCALL_E_FAILED;
 }
 
+static const tcall_repair repairs = TCALL_REPAIR(repair);
+
 /* ---- the calls ---- */
 
 static const struct row {
@@ -169,7 +171,7 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     desc->hooks = hooks;
     desc->hook_count = TCALL_ARRAY_LEN(hooks);
     desc->stages = &tcall_stages;
-    desc->repair = repair;
+    desc->repair = &repairs;
 }
 
 /* An example is left out where there is no room to check it. */

@@ -301,6 +301,7 @@ static void test_retry_seen(void)
     start(hooks, 3, TCALL_READ);
     tc.desc.now_ms = NULL;
     tc.desc.on_event = on_retry;
+    tc.desc.events = &tcall_events;
     told[0] = 0;
     failures = 9;
     CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 3 && seen == 3);
@@ -470,13 +471,13 @@ static int log_sink(void *user, const char *bytes, size_t len)
     return log_error ? log_error : (int)len;
 }
 
-#ifndef TOOLCALL_NO_REPAIR
 static int mends(void *user, const tcall_call *refused, tcall_writer *to)
 {
     (void)user, (void)refused;
     return tcall_write_text(to, "{\"n\":3}");
 }
-#endif
+
+static const tcall_repair mending = TCALL_REPAIR(mends);
 
 /* What a hook said of a failure that it did not return is not the outcome. */
 static int changes_its_mind(tcall_ctx *cx, void *user)
@@ -532,12 +533,10 @@ static void test_audit(void)
           strstr(log_text, "\"outcome\":\"unknown-tool\"}\n"));
     CHECK(strstr(log_text, "\"validated\":false,\"repaired\":false,"));
     log_text[0] = 0;
-#ifndef TOOLCALL_NO_REPAIR
-    tc.desc.repair = mends;
+    tc.desc.repair = &mending;
     CHECK(ask("c5", "work", "{\"n\":true}") == TCALL_OK);
     CHECK(strstr(log_text, "\"validated\":true,\"repaired\":true,"));
     log_text[0] = 0;
-#endif
     tools[0].parameters = tcall_schema_text_of(NULL);
     tools[0].allow_no_schema = true;
     tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
@@ -588,10 +587,9 @@ static void test_forgotten(void)
     }
     start(audit, 1, TCALL_READ); /* it is only told, as the tool has run */
     tc.desc.on_event = on_hook;
+    tc.desc.events = &tcall_events;
     CHECK(ask("1", "work", "{}") == TCALL_OK && runs == 1);
-#ifndef TOOLCALL_NO_EVENTS
     CHECK(hook_error == TCALL_E_USAGE);
-#endif
 }
 
 /* ---- approval later ---- */
@@ -615,6 +613,7 @@ static void test_ledger(void)
     start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_WRITE);
     tools[0].confirm = true;
     tc.desc.on_event = on_event;
+    tc.desc.events = &tcall_events;
     CHECK(ask("a", "work", "{\"n\":1}") == TCALL_E_APPROVAL && runs == 0);
     CHECK(again() == TCALL_E_APPROVAL && asked == 1 && given == 0);
     CHECK(decide(&ledger, "b", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
@@ -699,6 +698,7 @@ static void test_ledger_asks(void)
     start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_WRITE);
     tools[0].confirm = true;
     tc.desc.on_event = on_event;
+    tc.desc.events = &tcall_events;
     tc.desc.approve = answer;
     asked = given = questions = 0;
     verdict = TCALL_VERDICT_ALLOW;
@@ -1034,6 +1034,7 @@ static int lifecycle(char *memory, size_t size)
     desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.on_event = balance;
+    desc.events = &tcall_events;
     starts = stops = asked = given = 0;
     worst = tcall_init(&tc, &desc);
     if (left)
@@ -1206,6 +1207,7 @@ static void test_execute(void)
         tools[0].confirm = rows[i].confirm;
         tc.desc.approve = later;
         tc.desc.on_event = balance;
+        tc.desc.events = &tcall_events;
         for (k = 0; k < 3; k++) {
             starts = stops = asked = given = runs = 0;
             log_text[0] = '\0';

@@ -91,6 +91,7 @@ static void start(const tcall_provider *provider, int parallel)
     desc.hash_key[0] = 0x0123456789ABCDEFu;
     desc.hash_key[1] = 0xFEDCBA9876543210u;
     desc.on_event = note;
+    desc.events = &tcall_events;
     desc.hooks = by_approve ? NULL : hooks;
     desc.hook_count = by_approve ? 0 : TCALL_ARRAY_LEN(hooks);
     desc.stages = &tcall_stages;

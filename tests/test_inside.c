@@ -303,6 +303,8 @@ static int repair_inside(void *user, const tcall_call *call, tcall_writer *out)
     return tcall_write_text(out, "5}");
 }
 
+static const tcall_repair repairs_inside = TCALL_REPAIR(repair_inside);
+
 static int validate_inside(void *user, const tcall_tool *tool, tcall_json args,
                            tcall_writer *why)
 {
@@ -401,8 +403,9 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     desc.hooks = hooks;
     desc.hook_count = TCALL_STAGE_COUNT + 1;
     desc.on_event = hear;
+    desc.events = &tcall_events;
     desc.approve = approve_inside;
-    desc.repair = repair_inside;
+    desc.repair = &repairs_inside;
     desc.now_ms = clock_inside;
     if (foreign)
         desc.validator = &validator;
@@ -465,6 +468,7 @@ static void test_next(void)
                                           SAYS("Three.")};
     prepare();
     desc.on_event = say_next;
+    desc.events = &tcall_events;
     next_ones = 2;
     start(answers);
     CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
@@ -571,6 +575,7 @@ static void test_release(void)
         desc.hooks = hooks;
         desc.hook_count = (uint16_t)(round ? 4 : 3);
         desc.on_event = count_calls;
+        desc.events = &tcall_events;
         tools[1].run = slow;
         polls = stops = begun = ended = finals = 0;
         CHECK(tcall_init(&tc, &desc) == TCALL_OK);
@@ -612,19 +617,20 @@ static void test_under(void)
                 result = tcall_agent_step(&agent);
                 if (result != TCALL_E_AGAIN && result != TCALL_E_APPROVAL)
                     break;
-                if (agent.batch_count && !own[1].asked.args.at && !own[1].mark)
+                if (agent.batch_count && !own[1].mark &&
+                    (!own[1].asked || !own[1].asked->args.at))
                     CHECK(tcall_hydrate(&tc, &own[1]) == TCALL_OK);
                 else if (agent.batch_count && left-- == 0)
                     CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
             }
             CHECK(result == TCALL_OK && runs == 2);
-            if (own[0].asked.args.at)
-                CHECK(tcall_json_int(tcall_json_get(own[0].asked.args, "n"),
+            if (own[0].asked->args.at)
+                CHECK(tcall_json_int(tcall_json_get(own[0].asked->args, "n"),
                                      0) == 7);
-            CHECK(tcall_json_int(tcall_json_get(own[1].asked.args, "n"), 0) ==
+            CHECK(tcall_json_int(tcall_json_get(own[1].asked->args, "n"), 0) ==
                   8);
             CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
-            CHECK(tc.block.high > 0 && own[1].asked.args.at);
+            CHECK(tc.block.high > 0 && own[1].asked->args.at);
             CHECK(tcall_release(&tc, &own[1]) == TCALL_OK &&
                   tc.block.high == 0);
         }
@@ -680,6 +686,7 @@ static void prepare_to_lose(int parallel)
     tools[1].permissions = TCALL_ACTUATE;
     desc.approve = approve_and_lose;
     desc.on_event = lose_on_event;
+    desc.events = &tcall_events;
     agent_desc.parallel = parallel;
     moment = 0;
 }

@@ -5,7 +5,7 @@
 #else
 #include "../src/pick.c"
 #include "../src/synonyms.c"
-#include "../src/schemas.c"
+#include "../src/invoke.c"
 #endif
 
 #include "check.h"

@@ -113,6 +113,7 @@ static void test_agent(void)
     }
     start(many, 24);
     tc.desc.on_event = on_event;
+    tc.desc.events = &tcall_events;
     d.tc = &tc;
     d.provider = &tcall_openai;
     d.model = "m";
@@ -126,6 +127,7 @@ static void test_agent(void)
 
     start(many, 24);
     tc.desc.on_event = on_event;
+    tc.desc.events = &tcall_events;
     d.pick = tcall_pick;
     d.pick_opts = &opts;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
@@ -161,12 +163,14 @@ static void test_agent(void)
 
     start(many, TCALL_AGENT_ALL);
     tc.desc.on_event = on_event;
+    tc.desc.events = &tcall_events;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "dim the lamp") == TCALL_AGENT_ALL);
 
     /* What the options exclude is not sent, however few tools there are. */
     start(many, TCALL_AGENT_ALL);
     tc.desc.on_event = on_event;
+    tc.desc.events = &tcall_events;
     opts.allow_unsafe = false;
     many[1].safe = TCALL_SAFETY_SAFE;
     d.pick_opts = &opts;

@@ -159,6 +159,7 @@ static int turn(const tport_desc *d, uint16_t number, int *error)
     td.tool_count = 1;
     td.allow = TCALL_READ;
     td.on_event = watch;
+    td.events = &tcall_events;
     td.user = &retries;
     CHECK_INT(init_port("https", "localhost", number, &pd), 0);
     ad.tc = &tc;

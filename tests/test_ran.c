@@ -153,6 +153,7 @@ static void test_ran(void)
         desc.hooks = hooks;
         desc.hook_count = 1;
         desc.on_event = hear;
+        desc.events = &tcall_events;
         tools[tool].output = tcall_schema_text_of("{\"type\":\"object\"}");
         says = "42";
         CHECK(ask(&call, name, "{\"n\":1}") == TCALL_E_OUTPUT && runs == 1);
@@ -211,6 +212,7 @@ static void test_did_not_run(void)
     tcall_call call;
     prepare();
     desc.on_event = hear;
+    desc.events = &tcall_events;
     desc.approve = deny;
     CHECK(ask(&call, "fire", "{\"n\":10}") == TCALL_E_INVALID);
     CHECK(!call.cx.result.ran && !in(result, "ran"));
@@ -240,6 +242,7 @@ static void test_validator(void)
         tcall_call call;
         prepare();
         desc.on_event = hear;
+        desc.events = &tcall_events;
         tools[1].parameters = tcall_schema_text_of(NULL); /* nobody checks it */
         tools[1].allow_no_schema = true;
         ask(&call, rows[i].name, rows[i].args);
@@ -355,6 +358,7 @@ static void test_secrets(void)
         desc.hooks = hooks;
         desc.hook_count = 2;
         desc.on_event = hear;
+        desc.events = &tcall_events;
         tools[0].run = leaks;
         ask(&call, "fire", "{\"n\":1,\"deep\":{\"b\":\"" ASKED "\"}}");
         CHECK(in(result, "***") && in(heard, "***"));

@@ -3,9 +3,8 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/call.c"
+#include "../src/invoke.c"
 #include "../src/servers.c"
-#include "../src/schemas.c"
 #endif
 #include "check.h"
 #include "wire.h"

@@ -169,6 +169,7 @@ static void begin(const exchange *plan, bool stream)
     d.tool_count = 1;
     d.allow = TCALL_WRITE;
     d.on_event = on_event;
+    d.events = &tcall_events;
     d.user = &srv;
     memset(&srv, 0, sizeof srv);
     srv.plan = plan;

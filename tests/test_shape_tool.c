@@ -175,10 +175,12 @@ static void heard(void *user, const tcall_event *event)
 
 static int mended(void *user, const tcall_call *call, tcall_writer *out)
 {
-    CHECK(call->asked.faults == 1 &&
-          call->asked.fault[0].keyword == TCALL_ON_REQUIRED_);
+    CHECK(call->asked->faults == 1 &&
+          call->asked->fault[0].keyword == TCALL_ON_REQUIRED_);
     return tcall_write_text(out, (const char *)user);
 }
+
+static const tcall_repair mending = TCALL_REPAIR(mended);
 
 static tcall_verdict allow(void *user, const tcall_call *call)
 {
@@ -200,19 +202,18 @@ static void test_coerced(void)
     call.name = tcall_str_of("weather");
     call.arguments = tcall_str_of("{\"unit\":\"kelvin\",\"city\":\"X\","
                                   "\"days\":\"5\",\"limits\":\"[1.5]\"}");
-    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked.coercions == 2);
-    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "days")) ==
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked->coercions == 2);
+    CHECK(tcall_json_type(tcall_json_get(call.asked->args, "days")) ==
           TCALL_NUMBER);
-    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "limits")) ==
+    CHECK(tcall_json_type(tcall_json_get(call.asked->args, "limits")) ==
           TCALL_ARRAY);
-    CHECK(call.asked.coerced.len > 0);
+    CHECK(call.asked->coerced.len > 0);
     tcall_release(&tc, &call);
 }
 
-/* Asks for what a switch may have left out: then it is named. */
+/* Asks for events that nobody makes: it is said who does. */
 static void test_left_out(void)
 {
-#if defined TOOLCALL_NO_REPAIR || defined TOOLCALL_NO_EVENTS
     tcall tc;
     tcall_desc desc;
     tcall_writer report;
@@ -221,19 +222,10 @@ static void test_left_out(void)
     tcall_writer_init(&report, out_text, sizeof out_text - 1);
     desc.report = &tcall_report;
     desc.faults = &report;
-    desc.repair = mended;
     desc.on_event = heard;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
     out_text[report.fill] = '\0';
-#ifdef TOOLCALL_NO_REPAIR
-    CHECK(says("tcall_desc: repair was left out by TOOLCALL_NO_REPAIR\n"));
-#endif
-#ifdef TOOLCALL_NO_EVENTS
-    CHECK(says("tcall_desc: on_event was left out by TOOLCALL_NO_EVENTS\n"));
-#endif
-#else
-    (void)heard;
-#endif
+    CHECK(says("tcall_desc: on_event needs events: set it to &tcall_events\n"));
 }
 
 static void test_repair_and_approval(void)
@@ -243,17 +235,12 @@ static void test_repair_and_approval(void)
     char text[] = "{\"city\":\"Y\",\"unit\":\"kelvin\",\"days\":2}";
     set_tools();
     memset(&desc, 0, sizeof desc);
-    desc.repair = mended;
+    desc.repair = &mending;
     desc.user = text;
     tools[0].confirm = true;
     desc.approve = allow;
-#ifdef TOOLCALL_NO_REPAIR
-    desc.repair = NULL;
-    CHECK(start(&tc, &desc) == TCALL_OK);
-#else
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(!strcmp(answer(&tc, "weather", "{\"city\":\"Y\"}"), "Y K 2"));
-#endif
     runs = 0;
     answer(&tc, "weather", "{\"city\":\"Y\",\"unit\":\"kelvin\",\"days\":6}");
     CHECK(says("denied") && runs == 0);
@@ -285,11 +272,11 @@ static void test_hooks(void)
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("weather");
     call.arguments = tcall_str_of("{\"city\":\"A\",\"unit\":\"kelvin\"}");
-    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked.validated);
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked->validated);
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(!strncmp(out_text, "Z C 1", 5));
-    CHECK(call.others && call.others->args.at);
+    CHECK(call.attempts->next && call.attempts->args.at);
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     tcall_write_provenance(&out, &tc, &call);
     out_text[out.fill] = '\0';

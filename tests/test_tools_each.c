@@ -92,6 +92,7 @@ static void start(void)
     d.tool_count = n;
     d.allow = TCALL_EVERYTHING;
     d.on_event = on_event;
+    d.events = &tcall_events;
     start_tools(&d);
 }
 

@@ -85,6 +85,7 @@ static bool start(ttool_shell_desc d)
     t.allow = TCALL_EVERYTHING;
     t.now_ms = clock_now;
     t.on_event = on_event;
+    t.events = &tcall_events;
     start_tools(&t);
     verdict = TCALL_VERDICT_ALLOW;
     return true;

@@ -91,6 +91,7 @@ static int start(ttool_shell_desc d, bool registered)
     t.tool_count = registered;
     t.allow = TCALL_EVERYTHING;
     t.on_event = on_event;
+    t.events = &tcall_events;
     t.now_ms = clock_now;
     start_tools(&t);
     verdict = TCALL_VERDICT_ALLOW;

@@ -166,6 +166,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     t.allow = (uint8_t)allow;
     t.approve = ask;
     t.on_event = on_event;
+    t.events = &tcall_events;
     t.now_ms = m_now;
     t.report = &tcall_report;
     t.faults = &faults;
@@ -364,7 +365,7 @@ static int assist(tcall_ctx *cx, void *user)
         strcmp(cx->failure.code, "LLM_ASSIST_REQUIRED") != 0)
         return TCALL_OK;
     return tcall_respond(
-        cx, tcall_json_str(tcall_json_get(cx->call->asked.args, "prompt")));
+        cx, tcall_json_str(tcall_json_get(cx->call->asked->args, "prompt")));
 }
 
 static void no_model(void)

@@ -294,6 +294,7 @@ static void start(ttool_web_desc d, unsigned allow)
     t.tool_count = TTOOL_WEB_TOOLS;
     t.allow = (uint8_t)allow;
     t.on_event = on_event;
+    t.events = &tcall_events;
     start_tools(&t);
 }
 

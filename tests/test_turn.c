@@ -61,6 +61,7 @@ static void start(const char *const *answers, const tcall_hook *hooks,
     desc.hook_count = hook_count;
     desc.stages = &tcall_stages;
     desc.on_event = note;
+    desc.events = &tcall_events;
     made.tc = &tc;
     made.provider = &tcall_openai;
     made.model = "m";

@@ -16,7 +16,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/call.c"
+#include "../src/invoke.c"
 #include "../src/servers.c"
 #endif
 #include "check.h"

@@ -364,6 +364,7 @@ static inline void start_in(const char *root, bool confirm)
     d.hook_count = hook_count;
     d.stages = &tcall_stages;
     d.on_event = on_event;
+    d.events = &tcall_events;
     d.report = &tcall_report;
     d.faults = &faults;
     if (tcall_init(&tc, &d) != TCALL_OK) {

@@ -89,6 +89,7 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
     d.tool_count = 1;
     d.allow = TCALL_READ;
     d.on_event = turn_event;
+    d.events = &tcall_events;
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
     ad.provider = provider;

@@ -335,6 +335,7 @@ static int agent_init(void)
         .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ | TCALL_ACTUATE,
         .on_event = on_event,
+        .events = &tcall_events,
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),

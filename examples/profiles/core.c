@@ -1,7 +1,5 @@
 /* core: tools with shapes, permissions, approval and results in sentences. The
  * line relay {"channels":[1,2],"on":true} is a call; y allows what it shows. */
-#define TOOLCALL_NO_EVENTS
-#define TOOLCALL_NO_REPAIR
 #define TOOLCALL_NO_INT64
 #define TOOLCALL_NO_AGENT
 #define TOOLCALL_STATIC
