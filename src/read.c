@@ -87,12 +87,10 @@ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Puts a member into a set, or takes it out. */
-static void tcall_bit_set_(char *set, uint16_t index, bool in)
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
 {
-    char bit = (char)(1 << index % 8);
-    set += index / 8;
-    *set = (char)(in ? *set | bit : *set & ~bit);
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
 }
 
 /* A value with a shape comes next, in a struct that begins at base. */
@@ -116,7 +114,7 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *came = tcall_came_(object, around->base);
+    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -126,10 +124,13 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    if (TCALL_BIT_OF_(came, words->index))
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
         return TCALL_MISFIT_DUPLICATE;
-    tcall_bit_set_(came, words->index, true);
-    tcall_bit_set_(around->base, words->index, true);
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
@@ -175,8 +176,8 @@ TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
                  .flags) &
             TCALL_MEMBER_REQUIRED)
         return NULL;
-    tcall_bit_set_(around->base, index, false);
-    tcall_bit_set_(tcall_came_(object, around->base), index, false);
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
     return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
                           index);
 }
@@ -358,7 +359,7 @@ static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
 {
     const tcall_place_ *around = fit->place - 1;
     if (object)
-        tcall_bit_set_(around->base, around->index, false);
+        tcall_bit_clear_(around->base, around->index);
     else if (fit->place->base) /* an item, which nothing else sets */
         memset(fit->place->base, 0,
                TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
@@ -568,10 +569,9 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 #define TCALL_NUMBER_LENGTH_ 1024
 #define TCALL_NUMBER_POWER_  3000
 
-/* Takes a byte of a number. */
-static void tcall_decoder_number_(tcall_decoder *decoder, char c)
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
 {
-    tcall_numeral_ *number = &decoder->fit.now.number;
     if (c == '.') {
         number->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -580,15 +580,15 @@ static void tcall_decoder_number_(tcall_decoder *decoder, char c)
         if (c == '-')
             number->under = true;
         else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = (int16_t)(number->power * 10 + (c - '0'));
+            number->power = number->power * 10 + (c - '0');
     } else if (c == '-') {
         number->minus = true;
     } else if (c == '0' && !number->count) {
-        number->places = (int16_t)(number->places - number->point);
+        number->places -= number->point;
     } else {
-        number->places = (int16_t)(number->places + !number->point);
+        number->places += !number->point;
         if (number->count < TOOLCALL_NUMBER_DIGITS)
-            decoder->text[number->count] = c;
+            digits[number->count] = c;
         number->count++;
         if (c != '0')
             number->last = number->count;
@@ -604,7 +604,8 @@ static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     else
         for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
              i++)
-            tcall_decoder_number_(decoder, bytes[i]);
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
