@@ -406,85 +406,6 @@ typedef struct tcall_block {
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 
 /* ==========================================================================
- * >>syntax: the one recogniser of JSON
- *
- * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
- * What the user does not ask for is recognised all the same, and told to
- * nobody. It keeps one bit for each open level and nothing of the text.
- *
- * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
- * say where the values are and what they are part of, and the recogniser reads
- * only what is in them. For that jsmn.h is included first, or found by the
- * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
- */
-
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
-#endif
-
-typedef struct tcall_syntax_ tcall_syntax_;
-
-/* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text, through data, without the white space between tokens. */
-typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
-
-/* What is told. A user that finds a fault sets error and halt; nothing is told
- * from then on. */
-
-/* A member's name, decoded: mostly all of it, else in pieces of which the last
- * ends it. Returns whether its value is asked for. */
-typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
-                                 bool last);
-/* A value begins, with this character. */
-typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
-/* Of a string its decoded bytes, else its text; several calls a value. What was
- * escaped comes alone. */
-typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
-                                 size_t len);
-/* A value that was heard is complete. */
-typedef void (*tcall_user_end_)(tcall_syntax_ *s);
-
-/* Tables of these lie in flash. */
-typedef struct tcall_syntax_user_ {
-    tcall_user_name_ name;
-    tcall_user_begin_ begin;
-    tcall_user_data_ data;
-    tcall_user_end_ end;
-} tcall_syntax_user_;
-#define TCALL_USER_(s, told) \
-    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
-
-/* The state of a recogniser; the user's own state begins with it. */
-struct tcall_syntax_ {
-    const tcall_syntax_user_ *user;
-    int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
-    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
-                    */
-    bool halt;     /* the value is complete, there is an error, a line ends */
-    bool object;   /* the innermost open container is one */
-    bool named;    /* the string at hand is a name */
-    bool raw;      /* the value at hand is told as its text */
-    bool lines;    /* the end of a line, CR or LF, between tokens halts */
-    bool halves;   /* of characters written as two escapes each half is told by
-                    * itself, as three bytes that are no UTF-8 */
-    tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
-    size_t followed;     /* bytes of the string that are not the first of a
-                          * character */
-    const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins, or one that was heard ends: where */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-};
-
-/* ==========================================================================
  * >>shape: what may come and where it goes
  *
  * A shape says of a JSON value which types, bounds, words and members it may
@@ -1057,6 +978,85 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     (member, initial, types, node, range, (1, name))
 
 /* clang-format on */
+
+/* ==========================================================================
+ * >>syntax: the one recogniser of JSON
+ *
+ * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
+ * What the user does not ask for is recognised all the same, and told to
+ * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
+ */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
+
+typedef struct tcall_syntax_ tcall_syntax_;
+
+/* What a user wants of a value: nothing; to be told of it and of what is in it;
+ * its text, through data, without the white space between tokens. */
+typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
+
+/* What is told. A user that finds a fault sets error and halt; nothing is told
+ * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
+typedef struct tcall_syntax_user_ {
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
+} tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
+
+/* The state of a recogniser; the user's own state begins with it. */
+struct tcall_syntax_ {
+    const tcall_syntax_user_ *user;
+    int error; /* TCALL_OK, or what ended it */
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
+    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
+                    */
+    bool halt;     /* the value is complete, there is an error, a line ends */
+    bool object;   /* the innermost open container is one */
+    bool named;    /* the string at hand is a name */
+    bool raw;      /* the value at hand is told as its text */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    tcall_utf_ utf;
+    uint16_t unit, high; /* of \u escapes */
+    size_t followed;     /* bytes of the string that are not the first of a
+                          * character */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins, or one that was heard ends: where */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+};
 
 /* ==========================================================================
  * >>read: bytes in, checked values out
@@ -5310,6 +5310,41 @@ TCALL_SHARED_ void tcall_block_release_(tcall_block *block, size_t mark)
 }
 
 /* ==========================================================================
+ * >>shape
+ *
+ * Words lie in flash, one after the other, each ended by NUL. They are compared
+ * there.
+ */
+
+/* Returns the word that follows this one. */
+TCALL_SHARED_ const char *tcall_word_next_(const char *word)
+{
+    while (TCALL_BYTE_(word))
+        word++;
+    return word + 1;
+}
+
+/* Returns the word at an index of a list. */
+TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
+{
+    for (; index > 0; index--)
+        list = tcall_word_next_(list);
+    return list;
+}
+
+/* Returns whether the first len bytes of two words are the same. */
+TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
+                                      size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+/* ==========================================================================
  * >>syntax
  */
 
@@ -5561,15 +5596,33 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     return at;
 }
 
+/* Returns the types that a value may have which begins with this character; 0:
+ * none does. */
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+{
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default:
+        return first == '-' || tcall_is_digit_(first)
+                   ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                   : 0;
+    }
+}
+
 /* A value begins: the user says whether it is heard. */
 static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
-    char c = *at;
+    const char c = *at;
+    const uint8_t types = tcall_types_from_(c);
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
-    if (c != '"' && c != '{' && c != '[' && c != '-' && !tcall_is_digit_(c) &&
-        c != TCALL_BYTE_(tcall_literal_(c)))
+    if (!types)
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
@@ -5579,12 +5632,12 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
     }
-    if (c == '"')
-        return tcall_syntax_quote_(s, at, end, false);
-    if (c == '{' || c == '[')
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         return tcall_syntax_open_(s, at);
+    if (types == TCALL_SHAPE_STRING)
+        return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    if (c == '-' || tcall_is_digit_(c)) {
+    if (types & TCALL_SHAPE_NUMBER) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
@@ -5594,55 +5647,46 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_literal_(s, at, end);
 }
 
-/* Eats what comes next, and what follows it at once: a member is one turn. */
+/* Eats what comes next. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && (*at == '\n' || *at == '\r');
+    const char c = *at;
+    if ((unsigned char)c <= ' ' && s->state <= TCALL_AT_DONE_ &&
+        tcall_is_space_(c)) {
+        s->halt = s->lines && (c == '\n' || c == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
         return at + 1;
     }
     switch (s->state) {
-    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
-    case TCALL_AT_ESCAPE_:
-    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
-    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
-    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
-        if (*at == '}')
+        if (c == '}')
             return tcall_syntax_close_(s, at);
         /* fall through */
     case TCALL_AT_NAME_:
-        if (*at != '"')
+        if (c != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_quote_(s, at, end, true);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
-            return at;
-        /* fall through */
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_COLON_:
-        if (*at != ':')
+        if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        at++;
-        if (at == end || (unsigned char)*at <= ' ')
-            return at;
-        /* fall through */
+        return at + 1;
     case TCALL_AT_FIRST_:
-    case TCALL_AT_VALUE_:
-        at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
-            return at;
-        /* fall through */
+    case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
-        if (*at != ',')
+        if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
         return at + 1;
-    default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
+    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
+    default: return tcall_syntax_escape_(s, at);
     }
 }
 
@@ -5766,41 +5810,6 @@ TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
 
 /* ==========================================================================
- * >>shape
- *
- * Words lie in flash, one after the other, each ended by NUL. They are compared
- * there.
- */
-
-/* Returns the word that follows this one. */
-TCALL_SHARED_ const char *tcall_word_next_(const char *word)
-{
-    while (TCALL_BYTE_(word))
-        word++;
-    return word + 1;
-}
-
-/* Returns the word at an index of a list. */
-TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
-{
-    for (; index > 0; index--)
-        list = tcall_word_next_(list);
-    return list;
-}
-
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
-/* ==========================================================================
  * >>read
  *
  * What a value does to its place: it is compared, checked and stored, kind by
@@ -5815,20 +5824,6 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 /* An object that only its tcall_object describes. */
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
-{
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    }
-}
 
 /* ---- words ----
  *

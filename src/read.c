@@ -1,6 +1,5 @@
 #pragma once
 #include "read.h"
-#include "shape.c"
 #include "syntax.c"
 
 /* ==========================================================================
@@ -18,20 +17,6 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 /* An object that only its tcall_object describes. */
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
-{
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    }
-}
 
 /* ---- words ----
  *
