@@ -219,38 +219,39 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
-/* Eats true, false or null, as far as it is there. */
-static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
-                                         const char *end)
+/* Returns the state of a number or literal after this character, 0 where it
+ * does not go on with it. */
+static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
 {
-    const char *at = from;
-    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
-        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
-            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(tcall_literals_ + s->within))
-        tcall_syntax_value_ends_(s, at);
-    return at;
+    if (number)
+        return tcall_number_next_(state, c);
+    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
+                                                          : (uint8_t)0;
 }
 
-/* Eats a number, as far as it is there. */
-static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
-                                        const char *end)
+/* Eats a number or literal, as far as it is there. Where a number ends shows
+ * behind it. */
+static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
+                                      const char *end)
 {
+    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
     uint8_t state = s->within, next = state;
+    bool ends;
     for (; at < end; at++) {
-        next = tcall_number_next_(state, *at);
+        next = tcall_bare_next_(number, state, *at);
         if (!next)
             break;
         state = next;
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
-    if (!next && !tcall_number_ends_(state))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    if (!next)
+    ends = number ? tcall_number_ends_(state)
+                  : !TCALL_BYTE_(tcall_literals_ + state);
+    if (ends && !(number && next))
         tcall_syntax_value_ends_(s, at);
+    else if (at < end)
+        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     return at;
 }
 
@@ -295,14 +296,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    if (types & TCALL_SHAPE_NUMBER) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-        return tcall_syntax_number_(s, at, end);
-    }
-    s->state = TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    return tcall_syntax_literal_(s, at, end);
+    s->state = types & TCALL_SHAPE_NUMBER ? TCALL_AT_NUMBER_ : TCALL_AT_LITERAL_;
+    s->within = (uint8_t)(s->state == TCALL_AT_NUMBER_
+                              ? TCALL_N_START_
+                              : tcall_literal_(c) - tcall_literals_);
+    return tcall_syntax_bare_(s, at, end);
 }
 
 /* Eats what comes next. */
@@ -342,8 +340,8 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
-    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
+    case TCALL_AT_LITERAL_:
+    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
     default: return tcall_syntax_escape_(s, at);
     }
 }
