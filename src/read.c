@@ -124,31 +124,6 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     return TCALL_FITS;
 }
 
-/* An item of a list comes next; those behind the last that it may have have no
- * shape. Returns what is wrong with the list: only the first one too many is.
- */
-static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
-{
-    const tcall_shape *list = (const tcall_shape *)around->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    char *base = around->base;
-    place->what = NULL;
-    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
-        around->index++;
-    if (around->index == most)
-        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                   ? TCALL_MISFIT_ROOM
-                   : TCALL_MISFIT_MAX_ITEMS;
-    if (around->index > most)
-        return TCALL_FITS;
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(
-        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
-    return TCALL_FITS;
-}
-
 /* Takes the member at hand back, if it may be absent. Returns its name, a word
  * in flash, or NULL. */
 TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
@@ -311,12 +286,37 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
     return fit->place->what != NULL;
 }
 
-/* A value comes next: an item finds its place now, a member has it. */
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
 TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
-    if (fit->levels && !s->object)
-        tcall_fit_note_(s, tcall_place_item_(fit->place - 1, fit->place),
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -638,21 +638,6 @@ static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
      tcall_decoder_ends_},
     tcall_decoder_note_};
 
-/* Ends the reading, if nothing has ended it yet. */
-static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
-{
-    if (decoder->syntax.error)
-        return;
-    decoder->syntax.error = decoder->error = error;
-}
-
-/* Returns an error of the recogniser as those who read are told. */
-static int tcall_decoder_error_(int error)
-{
-    return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
-                                                         : error;
-}
-
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &decoder->syntax;
@@ -663,7 +648,9 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
     if (s->error)
-        decoder->error = tcall_decoder_error_(s->error);
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
     return decoder->error;
 }
 
@@ -676,7 +663,8 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
