@@ -42,6 +42,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
+    more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
                tcall_chat_drop_(&agent->chat, old))

@@ -441,24 +441,12 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     return fits;
 }
 
-/* The same; surplus digits are cut off. */
-TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
-                                    int64_t *out)
-{
-    tcall_int whole;
-    int rest;
-    bool fits = tcall_num_whole_(number, decimals, &whole, &rest);
-    *out = whole;
-    return fits;
-}
-
 /* ---- doubles ----
  *
  * A decimal becomes the nearest double; of two that are as near, the even one.
- * Its first 64 bits are worked out, rounded down. They decide, unless the
- * middle of two doubles lies within their error: then all digits of the decimal
- * are compared with the exact digits of that middle. A double is written with
- * its own exact digits.
+ * It is sought upwards from one that is a little less: all digits of the
+ * decimal are compared with the exact digits of the middle between that and the
+ * next. A double is written with its own exact digits.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -571,77 +559,42 @@ static bool tcall_exact_left_(const tcall_exact_ *digits)
     return left != 0;
 }
 
-/* Compares a positive number with fraction * 2^exponent. Gives < 0, 0 or > 0.
- * Returns false when it hangs on digits that were cut off. */
-TCALL_NOINLINE_ static bool tcall_num_beside_(const tcall_num_ *number,
-                                              uint64_t fraction, int exponent,
-                                              int *order)
+/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
+ * as well where that hangs on digits that were cut off. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
+                                             uint64_t fraction, int exponent)
 {
     const char *at = number->first;
     tcall_exact_ exact;
+    int order;
     tcall_exact_init_(&exact, fraction, exponent);
-    *order = number->top - exact.top;
-    while (!*order && at <= number->last)
-        *order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    if (*order)
-        return true;
-    *order = number->cut - tcall_exact_left_(&exact);
-    return !(number->cut && *order == 0);
+    order = number->top - exact.top;
+    while (!order && at <= number->last)
+        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
+    return order ? order : number->cut - tcall_exact_left_(&exact);
 }
 
-/* The first 64 bits of a number: it is fraction * 2^exponent, or more by less
- * than error * 2^exponent. */
-typedef struct tcall_binary_ {
-    uint64_t fraction; /* its highest bit is set */
-    int exponent;
-    unsigned error;
-} tcall_binary_;
-
-static void tcall_binary_normalize_(tcall_binary_ *binary)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
+ * more by less than *error * 2^*exponent; the fraction has 63 bits. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
+                                  unsigned *error)
 {
-    while (!(binary->fraction >> 63)) {
-        binary->fraction <<= 1;
-        binary->exponent--;
-    }
-}
-
-/* Multiplies by a number that is rounded down as well, or exact. */
-static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
-{
-    const uint64_t half = 0xFFFFFFFFu;
-    uint64_t high = binary->fraction >> 32, low = binary->fraction & half;
-    uint64_t upper = factor.fraction >> 32, lower = factor.fraction & half;
-    uint64_t middle = high * lower + (low * lower >> 32);
-    low = low * upper + (middle & half);
-    binary->fraction = high * upper + (middle >> 32) + (low >> 32);
-    binary->exponent += 64 + factor.exponent;
-    binary->error += 6; /* at most 4 by the product, 2 by the factor */
-    tcall_binary_normalize_(binary);
-}
-
-/* Returns the first bits of a positive number. Digits after the 19th are less
- * than 19 units, for 10^18 is more than 2^64 / 19. */
-static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
-{
-    const tcall_binary_ up = {0x8AC7230489E80000u, 0, 0};      /* 10^19 */
-    const tcall_binary_ down = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
-    tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
     const char *at = number->first;
+    uint64_t fraction = 0;
     int count = 0, left;
-    for (; count < 19 && at <= number->last; count++)
-        binary.fraction =
-            binary.fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    tcall_binary_normalize_(&binary);
-    left = number->top - count + 1;
-    for (; left < 0; left += 19)
-        tcall_binary_multiply_(&binary, down);
-    for (; left >= 19; left -= 19)
-        tcall_binary_multiply_(&binary, up);
-    for (; left > 0; left--)
-        power.fraction *= 10;
-    tcall_binary_normalize_(&power);
-    tcall_binary_multiply_(&binary, power);
-    return binary;
+    for (; count < 18 && at <= number->last; count++)
+        fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
+    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
+    *exponent = left = number->top - count + 1;
+    for (;; left += left < 0 ? 1 : -1) {
+        for (; !(fraction >> 62); --*exponent)
+            fraction <<= 1;
+        if (left == 0)
+            return fraction;
+        fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
+        *exponent += left < 0 ? 0 : 3;
+        *error += 16; /* 2^63 / (2^62 / 8) */
+    }
 }
 
 /* Gives the bits of the nearest double of a positive number that is within
@@ -649,28 +602,32 @@ static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
  * off. */
 static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
 {
-    tcall_binary_ binary = tcall_num_binary_(number);
-    int drop = 64 - DBL_MANT_DIG, below, order;
-    uint64_t rest, half;
-    if (drop < TCALL_LEAST_EXPONENT_ - binary.exponent)
-        drop = TCALL_LEAST_EXPONENT_ - binary.exponent;
-    for (; drop > 63; drop--, binary.exponent++)
-        binary.fraction >>= 1;
+    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
+    unsigned error;
+    uint64_t most, half,
+        fraction = tcall_num_binary_(number, &exponent, &error);
+    if (drop < TCALL_LEAST_EXPONENT_ - exponent)
+        drop = TCALL_LEAST_EXPONENT_ - exponent;
+    for (; drop > 63; drop--, exponent++)
+        fraction >>= 1;
+    exponent += drop;
     half = (uint64_t)1 << (drop - 1);
-    rest = binary.fraction & (2 * half - 1);
-    *bits = binary.fraction >> drop;
-    below = binary.exponent + drop - 1; /* exponent of the bit after the last */
-    order = rest > half ? 1 : -1;
-    if (rest <= half && half - rest <= binary.error) {
-        if (!tcall_num_beside_(number, *bits * 2 + 1, below, &order))
-            return false;
-        order += order == 0 && *bits & 1;
+    most = (fraction + error + half) >> drop;
+    fraction = (fraction + half - 1) >> drop;
+    for (; fraction < most; fraction++) {
+        if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
+            fraction /= 2;
+            most = (most + 1) / 2;
+            exponent++;
+        }
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
+        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+            break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits += order > 0;
-    *bits += (uint64_t)(below + 1 - TCALL_LEAST_EXPONENT_)
-             << (DBL_MANT_DIG - 1);
-    return true;
+    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
+                        << (DBL_MANT_DIG - 1));
+    return order != 0 || !number->cut;
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is

@@ -8,13 +8,15 @@
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The text is read twice. First the recogniser checks that it is JSON; it notes
- * where each schema in it ends, and adds up what all of them take. So nothing
- * is begun that there is no memory for. Then each schema in turn becomes a node
- * with rows, and the schemas that are values of its keywords get nodes that
- * wait for their own turn: those of one keyword lie in one array. When all are
- * made, $refs are followed along the rows, and the frames that each node needs
- * are counted. Names, bounds and enums stay in the text.
+ * The recogniser checks that the text is JSON. Then it is walked over twice by
+ * the same code: the first walk only adds up how much memory it takes, so that
+ * nothing is begun that there is no memory for; the second one makes nodes.
+ *
+ * Members and rows are put on a stack. When the schemas of a keyword are over,
+ * their members are one array at its top, and when a schema is over, so are its
+ * rows: the array moves to the other end of the memory, where it stays. When
+ * all are made, $refs are followed along the rows, and the frames that each
+ * node needs are counted. Names, bounds and enums stay in the text.
  */
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
@@ -64,33 +66,27 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
 
 /* ---- keywords and what they take ---- */
 
-/* How the value of each keyword begins. */
-static const char tcall_keyword_begins_[] = {0,
-#define TCALL_X_(NAME, keyword, begins) begins,
-                                             TCALL_KEYWORDS_(TCALL_X_)
+/* How the value of each keyword begins, and the drafts that have it. */
+static const struct {
+    char begins;
+    uint8_t drafts; /* bits of tcall_draft */
+} tcall_keywords_[] = {{0, 0},
+#define TCALL_X_(NAME, keyword, begins, drafts) {begins, TCALL_IN_##drafts##_},
+                       TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* Whether the row of a keyword has schemas of its own. */
+/* Returns whether the row of a keyword has schemas of its own. */
 static bool tcall_row_has_(uint8_t on)
 {
     return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
            (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns the rows that a keyword makes whose value begins so. */
-static uint8_t tcall_rows_made_(uint8_t on, char first)
+/* Returns whether a row has schemas by their names, which are all different. */
+static bool tcall_row_is_map_(uint8_t on)
 {
-    if (on == TCALL_ON_DEPENDENCIES_)
-        return 2; /* of names, and of schemas */
-    return on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_ &&
-           (on != TCALL_ON_UNIQUE_ || first != 'f');
-}
-
-/* Returns the slots of the hash table that follows so many members. */
-static uint32_t tcall_slots_of_(uint32_t count)
-{
-    return count > TCALL_FEW_ ? count + count / 2 : 0;
+    return tcall_keywords_[on].begins == '{' && on != TCALL_ON_PATTERNS_;
 }
 
 static uint32_t tcall_whole_words_(uint32_t bytes)
@@ -99,186 +95,55 @@ static uint32_t tcall_whole_words_(uint32_t bytes)
     return (bytes + word - 1) / word * word;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
-/* Compiles the pattern in the string at a quote. */
-static int tcall_sc_program_(tcall_pattern *out, const char *quote, void *mem,
-                             size_t size)
+/* Returns the bytes of the hash table that follows so many members. */
+static uint32_t tcall_table_bytes_(uint32_t count)
 {
-    return tcall_pattern_compile(out, tcall_text_inner_(quote),
-                                 TCALL_PATTERN_ESCAPED, mem, size);
+    uint32_t slots = count > TCALL_FEW_ ? count + count / 2 : 0;
+    return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
-#endif
-
-/* Returns the bytes that a pattern takes. */
-static uint32_t tcall_match_bytes_(const char *quote)
-{
-    uint32_t program = 0;
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_pattern pattern;
-    tcall_sc_program_(&pattern, quote, NULL, 0);
-    program = tcall_whole_words_((uint32_t)pattern.need);
-#else
-    (void)quote;
-#endif
-    return (uint32_t)sizeof(tcall_match) + program;
-}
-
-/* ---- how much memory ---- */
+/* ---- what is made ---- */
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
-/* A schema of the text, in the order in which they begin there. */
+/* A schema, when all are made: those within others come after them. */
 typedef struct tcall_sc_mark_ {
-    const char *end;      /* of an object: where it ends */
-    tcall_member *member; /* in which its node lies, or NULL */
-    uint16_t next;  /* the first mark after those within it; then the one that
-                     * waits for its frames */
-    uint16_t width; /* the frames that it needs; 0: not counted yet */
+    tcall_member *member; /* in which its node lies */
+    uint16_t next;        /* the schema that waits for its frames */
+    uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
-
-/* What a text takes, while it is recognised. */
-typedef struct tcall_sizes_ {
-    tcall_syntax_ syntax;
-    tcall_sc_mark_ *mark;
-    uint32_t most;       /* marks that there is room for */
-    uint32_t schemas;    /* so many there are */
-    uint32_t bytes;      /* of what stays */
-    const char *key;     /* the name at hand */
-    const char *pattern; /* the string that came last is one */
-    const char *beyond;  /* the first schema that is too much, or NULL */
-    const char *draft;   /* the root's $schema, or NULL */
-    uint8_t on;          /* the keyword at hand */
-    bool piece;          /* the name at hand comes in pieces */
-    struct {        /* around the value at each depth, and in the deepest one */
-        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
-        uint16_t count; /* of the schemas; of a schema its mark */
-    } open[TOOLCALL_MAX_DEPTH + 2];
-} tcall_sizes_;
-
-/* The pattern that came last is complete, and can be compiled. */
-static void tcall_sizes_pattern_(tcall_sizes_ *sizes)
-{
-    if (sizes->pattern)
-        sizes->bytes += tcall_match_bytes_(sizes->pattern);
-    sizes->pattern = NULL;
-}
-
-static bool tcall_sizes_name_(tcall_syntax_ *s, const char *name, size_t len,
-                              bool last)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    tcall_str word = tcall_slice_(name, len);
-    tcall_sizes_pattern_(sizes);
-    if (!sizes->piece)
-        sizes->key = s->from;
-    else if (last)
-        word = tcall_text_inner_(sizes->key);
-    sizes->piece = !last;
-    if (!last || sizes->open[s->depth].on)
-        return true;
-    sizes->on = tcall_keyword_of_(word);
-    return sizes->on != TCALL_ON_NOTHING_;
-}
-
-/* The value of a keyword begins. Returns whether it is a list of schemas. */
-static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
-{
-    uint8_t on = sizes->on;
-    sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
-    if (on == TCALL_ON_PATTERN_ && first == '"')
-        sizes->pattern = sizes->syntax.from;
-    if (on == TCALL_ON_SCHEMA_ && sizes->syntax.depth == 1 && !sizes->draft)
-        sizes->draft = sizes->syntax.from;
-    sizes->open[sizes->syntax.depth + 1].on = on;
-    sizes->open[sizes->syntax.depth + 1].count = 0;
-    return tcall_row_has_(on) && (first == '{' || first == '[');
-}
-
-/* A schema begins. */
-static void tcall_sizes_mark_(tcall_sizes_ *sizes, const char *at)
-{
-    uint32_t i = sizes->schemas++;
-    if (i == TCALL_SCHEMAS_MAX_)
-        sizes->beyond = at;
-    if (i < sizes->most) {
-        sizes->mark[i].end = at + 1;
-        sizes->mark[i].member = NULL;
-        sizes->mark[i].next = (uint16_t)(i + 1);
-        sizes->mark[i].width = 0;
-    }
-    sizes->open[sizes->syntax.depth + 1].on = TCALL_ON_NOTHING_;
-    sizes->open[sizes->syntax.depth + 1].count = (uint16_t)i;
-}
-
-/* A value begins: a schema, or what a keyword says. */
-static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    uint8_t on = sizes->open[s->depth].on;
-    if (!on) {
-        bool list = tcall_sizes_value_(sizes, first);
-        on = sizes->on;
-        if (tcall_keyword_begins_[on] != 's' || first == '[')
-            return list ? TCALL_HEAR_ : TCALL_SKIP_;
-    }
-    if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
-        return TCALL_SKIP_; /* names */
-    if (sizes->open[s->depth].on)
-        sizes->open[s->depth].count++;
-    tcall_sizes_mark_(sizes, s->from);
-    sizes->bytes += (uint32_t)sizeof(tcall_member);
-    if (on == TCALL_ON_PATTERNS_)
-        sizes->bytes += tcall_match_bytes_(sizes->key);
-    return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-/* A schema or a list of them ends. */
-static void tcall_sizes_end_(tcall_syntax_ *s)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    uint8_t on = sizes->open[s->depth + 1].on;
-    uint16_t count = sizes->open[s->depth + 1].count;
-    tcall_sizes_pattern_(sizes);
-    if (!on && count < sizes->most) {
-        sizes->mark[count].end = s->from;
-        sizes->mark[count].next = (uint16_t)sizes->schemas;
-    } else if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_) {
-        sizes->bytes += tcall_whole_words_(tcall_slots_of_(count) *
-                                           (uint32_t)sizeof(uint16_t));
-    }
-}
-
-static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
-    tcall_sizes_name_, tcall_sizes_begin_, NULL, tcall_sizes_end_};
-
-/* ---- what is made ---- */
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *low;     /* memory for what stays: rows are taken from its end, all */
-    uint32_t left; /* else from its beginning */
+    char *top;  /* of the stack, which grows up; NULL: all is only counted */
+    char *high; /* where that begins which stays; it grows down */
+    uint32_t bytes; /* of all */
+    uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
-    uint32_t marks;
-    tcall_sc_mark_ *next; /* the mark of the schema that begins next */
-    tcall_node *node;     /* the schema at hand, and its rows, the last first */
-    tcall_row *row;
-    uint8_t rows;
-    uint8_t draft;
-    bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
     const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
+    uint8_t draft, depth;
+    union {
+        tcall_member member;
+        tcall_row row;
+        tcall_match match;
+    } spare;        /* in place of what is only counted */
+    struct {        /* around the value at each depth, and in the deepest one */
+        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
+        uint8_t only;   /* of a schema: the keyword whose only one it is */
+        uint16_t count; /* of members or rows on the stack */
+    } open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema; the rest of it is looked at, too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text), reason,
-                        remedy);
+    if (c->top)
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -294,44 +159,78 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Takes zeroed memory that stays. There is as much as was added up; NULL where
- * the text is refused. */
-static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
+/* Puts so many bytes on the stack. */
+static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
-    void *at = c->low;
-    bytes = tcall_whole_words_(bytes);
-    if (bytes > c->left)
-        return NULL;
-    c->low += bytes;
-    c->left -= bytes;
+    void *at = c->top;
+    c->bytes += bytes;
+    if (!at)
+        return &c->spare;
+    c->top += bytes;
     return at;
 }
 
-/* Makes the member of the schema at p, which waits for its rows. name: its
- * quote, or p. Returns where it ends, NULL: that is not known. */
-static const char *tcall_sc_member_(tcall_sc_ *c, tcall_row *row,
-                                    const char *name, const char *p)
+/* Moves the last bytes of the stack to where they stay. */
+static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
 {
-    tcall_member *member = NULL;
-    uint32_t i;
-    if (*p == '{' || *p == 't' || *p == 'f')
-        member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
-    else
-        tcall_sc_malformed_(c, p, 's');
-    if (!member)
-        return NULL;
-    while (c->next->end <= p) /* within what was refused */
-        c->next++;
-    i = (uint32_t)(c->next - c->mark);
-    member->name = name;
-    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    member->node.kind = TCALL_KIND_ROWS_;
-    member->node.digits = (uint8_t)i; /* for now: its mark */
-    member->node.flags = (uint8_t)(i >> 8);
-    row->count++;
-    c->mark[i].member = member;
-    c->next = &c->mark[c->mark[i].next];
-    return *p == '{' ? c->mark[i].end : NULL;
+    if (!c->top)
+        return &c->spare;
+    c->top -= bytes;
+    c->high -= bytes;
+    return memmove(c->high, c->top, bytes);
+}
+
+/* Returns the rows of the schema at hand; the member that it lies in is the one
+ * before them. */
+static tcall_row *tcall_sc_rows_(tcall_sc_ *c)
+{
+    return (tcall_row *)(void *)c->top - c->open[c->depth].count;
+}
+
+static tcall_node *tcall_sc_node_(tcall_sc_ *c)
+{
+    return &((tcall_member *)(void *)tcall_sc_rows_(c))[-1].node;
+}
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. That of
+ * the names of dependencies is beside one of the keyword itself. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+{
+    tcall_row *row = tcall_sc_rows_(c);
+    uint16_t left = c->open[c->depth].count;
+    for (; left; left--, row++)
+        if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
+            return row;
+    return NULL;
+}
+
+/* Makes a row of a keyword. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
+                                    uint8_t flags)
+{
+    tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
+    c->open[c->depth].count++;
+    row->on = on;
+    row->flags = flags;
+    row->count = 0;
+    row->of.text = p;
+    return row;
+}
+
+/* Reads the name at a quote. Returns its value. */
+static const char *tcall_sc_name_(const char *quote, tcall_str *name)
+{
+    const char *colon;
+    *name = tcall_text_inner_(quote);
+    colon = tcall_text_space_(name->ptr + name->len + 1);
+    return tcall_text_space_(colon + 1);
+}
+
+/* Returns the length of a name as tcall_node.digits has it. */
+static uint8_t tcall_sc_digits_(tcall_str name)
+{
+    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
 /* Returns the text of a schema. */
@@ -341,51 +240,145 @@ static const char *tcall_sc_text_(const tcall_member *member)
                                 : member->name;
 }
 
-/* ---- the keywords of a schema ---- */
-
-/* Returns the row that the schema at hand has of a keyword, or NULL. That of
- * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+/* Compiles the pattern in the string at a quote. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
 {
-    uint8_t i;
-    for (i = 0; i < c->rows; i++)
-        if (c->row[i].on == on && !(c->row[i].flags & TCALL_ROW_OLD_))
-            return &c->row[i];
-    return NULL;
+#ifndef TOOLCALL_NO_PATTERN
+    tcall_pattern pattern;
+    size_t size = c->top ? (size_t)(c->high - c->top) : 0;
+    uint32_t bytes;
+    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
+                              TCALL_PATTERN_ESCAPED, c->top,
+                              size) == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    bytes = tcall_whole_words_((uint32_t)pattern.need);
+    tcall_sc_push_(c, bytes);
+    match->text = quote;
+    match->program = tcall_sc_settle_(c, bytes);
+    match->count = pattern.count;
+    match->states = pattern.states;
+#else
+    (void)match;
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
+#endif
 }
 
-/* Makes a row of a keyword. Returns NULL where the text is refused. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
-                                    uint8_t flags)
+/* Compiles the patterns of the members on the stack, which are to follow them.
+ */
+static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
 {
-    if (c->left < sizeof *c->row)
-        return NULL;
-    c->left -= (uint32_t)sizeof *c->row;
-    c->rows++;
-    c->row--;
-    c->row->on = on;
-    c->row->flags = flags;
-    c->row->of.text = p;
-    return c->row;
+    const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
+    const tcall_member *member = (tcall_member *)(void *)c->top - count;
+    tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
+    for (; count; count--)
+        tcall_sc_pattern_(c, match++, (member++)->name);
+    tcall_sc_settle_(c, bytes);
 }
 
-/* Whether the draft has a keyword. */
-static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
+/* Looks for names that came twice; more than a few go into their hash table. */
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
-    switch (on) {
-    case TCALL_ON_PREFIX_: return c->draft == TCALL_DRAFT_2020;
-    case TCALL_ON_EXTRA_: return c->draft != TCALL_DRAFT_2020;
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_NEEDED_:
-    case TCALL_ON_MIN_CONTAINS_:
-    case TCALL_ON_MAX_CONTAINS_: return c->draft <= TCALL_DRAFT_2019;
-    default: return true;
+    const tcall_member *member = row->of.members;
+    uint32_t table = tcall_table_bytes_(row->count);
+    uint16_t i;
+    memset((void *)(uintptr_t)(member + row->count), 0, table);
+    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
+        bool twice;
+        if (table) {
+            uint16_t *slot = tcall_member_slot_(
+                row, tcall_text_bytes_of_(member->name), &c->steps);
+            twice = *slot != 0;
+            *slot = (uint16_t)(i + 1);
+        } else { /* the search comes back to itself in the end */
+            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
+                                     member->node.digits) < i;
+        }
+        if (twice)
+            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
     }
 }
 
-/* Returns the draft that the value of a $schema names, -1: none that is known.
- */
-static int tcall_sc_draft_of_(const char *p)
+/* The schemas of a keyword are over: its row gets their members. */
+static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
+{
+    const tcall_member *members;
+    tcall_row *row;
+    if (tcall_row_is_map_(on)) {
+        tcall_sc_push_(c, tcall_table_bytes_(count));
+        tcall_sc_settle_(c, tcall_table_bytes_(count));
+    } else if (on == TCALL_ON_PATTERNS_ && c->top) {
+        tcall_sc_patterns_(c, count);
+    }
+    members = (tcall_member *)tcall_sc_settle_(
+        c, count * (uint32_t)sizeof(tcall_member));
+    row = tcall_sc_row_add_(c, on, NULL, 0);
+    row->of.members = members;
+    row->count = count;
+    if (tcall_row_is_map_(on) && c->top)
+        tcall_sc_twice_(c, row);
+}
+
+/* Begins a list of schemas, or a schema: only: of that keyword. */
+static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
+{
+    c->depth++;
+    c->open[c->depth].on = on;
+    c->open[c->depth].only = only;
+    c->open[c->depth].count = 0;
+}
+
+/* Makes the member of the schema at p. name: its quote, or p; only: the keyword
+ * whose only schema it is. Returns whether its keywords are read next. */
+static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
+                             uint8_t only)
+{
+    tcall_member *member = (tcall_member *)tcall_sc_push_(c, sizeof *member);
+    if (*p != '{' && *p != 't' && *p != 'f')
+        tcall_sc_malformed_(c, p, 's');
+    if (c->marks++ == TCALL_SCHEMAS_MAX_)
+        c->beyond = p;
+    memset(member, 0, sizeof *member);
+    member->name = name;
+    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    if (!only)
+        c->open[c->depth].count++;
+    if (*p == '{')
+        tcall_sc_open_(c, TCALL_ON_NOTHING_, only);
+    else if (only)
+        tcall_sc_list_(c, only, 1);
+    return *p == '{';
+}
+
+/* Reads what comes next in a list of schemas. Returns where reading goes on. */
+static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
+{
+    uint8_t on = c->open[c->depth].on, digits = 0;
+    const char *p = at;
+    tcall_member *member = (tcall_member *)(void *)c->top;
+    bool open;
+    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+        tcall_str name;
+        p = tcall_sc_name_(at, &name);
+        digits = tcall_sc_digits_(name);
+    }
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (on == TCALL_ON_PATTERNS_ && !c->top)
+        tcall_sc_pattern_(
+            c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
+    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
+    if (member)
+        member->node.digits = digits;
+    return open ? p + 1 : tcall_text_skip_(p);
+}
+
+/* ---- the keywords of a schema ---- */
+
+/* Returns the draft that the value of a $schema names; of none that is known
+ * the other. */
+static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -393,8 +386,8 @@ static int tcall_sc_draft_of_(const char *p)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+            return (uint8_t)tcall_drafts_[i].draft;
+    return other;
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -414,18 +407,17 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
-    c->node->types = 0;
+    uint8_t types = 0;
     for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
                              "use object, array, string, number, integer, "
                              "boolean or null");
-        c->node->types |= type;
+        types |= type;
     }
+    tcall_sc_node_(c)->types = types;
 }
-
-/* ---- what they say ---- */
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
@@ -455,17 +447,15 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     }
 }
 
-/* Counts the names in a list. Returns where it ends. */
-static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
-                                   uint16_t *count)
+/* Counts the names in a list. */
+static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
-    const char *at = tcall_text_next_(list + 1);
-    for (*count = 0; *at != ']'; ++*count) {
+    const char *at = tcall_text_first_(list);
+    uint16_t count = 0;
+    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
-        at = tcall_text_next_(tcall_text_skip_(at));
-    }
-    return at + 1;
+    return count;
 }
 
 /* The lists of names of dependentRequired; old: of dependencies, which may have
@@ -473,117 +463,25 @@ static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
 static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
-    uint16_t count;
+    tcall_str name;
     for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
-        p = tcall_text_value_(key);
+        p = tcall_sc_name_(key, &name);
         if (*p == '[')
-            tcall_sc_names_(c, p, &count);
+            tcall_sc_names_(c, p);
         else if (!old)
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
+/* Looks at what a keyword says that has no row, or lists of names. */
+static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
+                           const char *p)
 {
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_pattern pattern;
-    if (tcall_sc_program_(&pattern, quote, c->low, c->left) == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    match->text = quote;
-    match->program = tcall_sc_take_(c, (uint32_t)pattern.need);
-    match->count = pattern.count;
-    match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
-}
-
-/* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
-{
-    uint32_t slots = tcall_slots_of_(row->count);
-    bool table = tcall_sc_take_(c, slots * (uint32_t)sizeof(uint16_t)) && slots;
-    uint16_t i;
-    for (i = 0; i < row->count && c->steps > 0; i++) {
-        const char *quote = row->of.members[i].name;
-        tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else {
-            twice = tcall_member_named_(row, name) < i;
-        }
-        if (twice)
-            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-    }
-}
-
-/* Gives the schemas of a keyword their members. Returns the end of its value.
- */
-static const char *tcall_sc_list_(tcall_sc_ *c, tcall_row *row, const char *p)
-{
-    bool map = *p == '{';
-    const char *at = tcall_text_next_(p + 1);
-    tcall_match *match;
-    uint16_t i;
-    while (!tcall_text_closes_(at)) {
-        const char *value = map ? tcall_text_value_(at) : at, *end = NULL;
-        if (row->on != TCALL_ON_DEPENDENCIES_ || *value != '[')
-            end = tcall_sc_member_(c, row, at, value);
-        at = tcall_text_next_(end ? end : tcall_text_skip_(value));
-    }
-    if (row->on == TCALL_ON_PATTERNS_) {
-        match = (tcall_match *)tcall_sc_take_(c, row->count *
-                                                     (uint32_t)sizeof *match);
-        for (i = 0; match && i < row->count; i++)
-            tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
-    } else if (map) {
-        tcall_sc_twice_(c, row);
-    }
-    return at + 1;
-}
-
-/* Gives a row what it has of the value at p. Returns where that ends, NULL: it
- * is not known. */
-static const char *tcall_sc_fill_(tcall_sc_ *c, tcall_row *row, const char *p)
-{
-    tcall_match *match;
-    if (row->on == TCALL_ON_REQUIRED_)
-        return tcall_sc_names_(c, p, &row->count);
-    if (row->on == TCALL_ON_PATTERN_) {
-        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
-        if (match)
-            tcall_sc_pattern_(c, match, p);
-        row->of.match = match;
-        row->count = 1;
-    }
-    if (tcall_keyword_begins_[row->on] == '0')
-        tcall_sc_number_(c, row);
-    if (!tcall_row_has_(row->on))
-        return NULL;
-    row->of.members = (const tcall_member *)(const void *)c->low;
-    return tcall_keyword_begins_[row->on] == 's'
-               ? tcall_sc_member_(c, row, p, p)
-               : tcall_sc_list_(c, row, p);
-}
-
-/* What a keyword says that can be used here. Returns the end of its value,
- * NULL: that is not known. */
-static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
-                                  const char *p)
-{
-    tcall_row *row = NULL;
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
+        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -592,23 +490,109 @@ static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
         if (c->draft != TCALL_DRAFT_4)
             break; /* fall through */
     case TCALL_ON_ID_:
-        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+        if (c->depth > 1 && *p == '"' && p[1] != '#')
             c->embedded = key;
         break;
-    case TCALL_ON_NEEDED_: tcall_sc_needed_(c, p, false); break;
-    case TCALL_ON_DEPENDENCIES_:
-        tcall_sc_needed_(c, p, true);
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-        break;
+    case TCALL_ON_NEEDED_:
+    case TCALL_ON_DEPENDENCIES_: tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
     default: break;
     }
-    if (tcall_rows_made_(on, *p))
-        row = tcall_sc_row_add_(c, on, p, 0);
-    return row ? tcall_sc_fill_(c, row, p) : NULL;
 }
 
-/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
- * it. */
+/* Returns the keyword that one with this value is called today. */
+static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
+{
+    bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
+    if (on == TCALL_ON_ITEMS_ && prefix)
+        on = TCALL_ON_PREFIX_;
+    return on;
+}
+
+/* Returns whether a keyword can be used here; else it is refused. A keyword of
+ * another draft was meant by whoever wrote it. */
+static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
+                             const char *p)
+{
+    uint8_t today = tcall_sc_today_(c, on, p);
+    char begins = tcall_keywords_[today].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    bool fits = begins == 's' ? begun == '{' || begun == 't'
+                              : begins == '*' || begins == begun;
+    if (begins == '[' && tcall_row_has_(on))
+        fits = fits && tcall_text_first_(p);
+    if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, today) ||
+             (on == TCALL_ON_TYPE_ &&
+              tcall_sc_node_(c)->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if (!fits)
+        tcall_sc_malformed_(c, p, begins);
+    else
+        return true;
+    return false;
+}
+
+/* Makes the rows of a keyword that needs no schemas. */
+static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
+{
+    const tcall_match *match = NULL;
+    tcall_row *row;
+    if (on == TCALL_ON_PATTERN_ && *p == '"') {
+        tcall_match *made = (tcall_match *)tcall_sc_push_(c, sizeof *made);
+        tcall_sc_pattern_(c, made, p);
+        match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
+    }
+    if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
+        return;
+    row = tcall_sc_row_add_(c, on, p, 0);
+    if (match) {
+        row->of.match = match;
+        row->count = 1;
+    }
+    if (!c->top)
+        return;
+    if (on == TCALL_ON_REQUIRED_)
+        row->count = tcall_sc_names_(c, p);
+    else if (tcall_keywords_[on].begins == '0')
+        tcall_sc_number_(c, row);
+}
+
+/* Reads a name of the schema at hand: a keyword, or nothing that is known.
+ * Returns where reading goes on: a list or a schema is read next. */
+static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word;
+    const char *p = tcall_sc_name_(key, &word);
+    uint8_t on = tcall_keyword_of_(word);
+    char begins;
+    if (!on && memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
+        c->draft = tcall_sc_draft_of_(p, c->draft);
+    if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
+        return tcall_text_skip_(p);
+    if (c->top)
+        tcall_sc_look_(c, key, on, p);
+    if (on == TCALL_ON_DEPENDENCIES_)
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
+    on = tcall_sc_today_(c, on, p);
+    begins = tcall_keywords_[on].begins;
+    if (tcall_row_has_(on) && *p == (begins == 's' ? '[' : begins)) {
+        tcall_sc_open_(c, on, TCALL_ON_NOTHING_);
+        return p + 1;
+    }
+    if (!tcall_row_has_(on))
+        tcall_sc_says_(c, on, p);
+    else if (tcall_sc_member_(c, p, p, on))
+        return p + 1;
+    return tcall_text_skip_(p);
+}
+
+/* Returns whether a keyword counts beside a $ref. */
 static bool tcall_is_beside_(uint8_t on, const char *p)
 {
     bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
@@ -617,42 +601,22 @@ static bool tcall_is_beside_(uint8_t on, const char *p)
            on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
 }
 
-/* A name of the schema at hand: a keyword, or nothing that is known. A keyword
- * of another draft was meant by whoever wrote it. Returns the end of the value.
- */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+/* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
+ * it meant it. */
+static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
-    tcall_str word = tcall_text_inner_(key);
-    const char *colon = tcall_text_space_(word.ptr + word.len + 1);
-    const char *p = tcall_text_space_(colon + 1), *end = NULL;
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-    uint8_t on = tcall_keyword_of_(word);
-    bool known = tcall_sc_knows_(c, on);
-    char begins;
-    if (!on && memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on)
-        return tcall_text_skip_(p);
-    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[on];
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, on) ||
-             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if ((begins != 's' && begins != '*' && begins != begun) ||
-             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
-        tcall_sc_malformed_(c, p, begins);
-    else
-        end = tcall_sc_says_(c, key, on, p);
-    if (c->beside && known && tcall_is_beside_(on, p))
-        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
-                         "put both into allOf, or use draft 2020-12");
-    return end ? end : tcall_text_skip_(p);
+    const char *key = tcall_text_first_(schema), *p;
+    tcall_str word;
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        uint8_t on;
+        p = tcall_sc_name_(key, &word);
+        on = tcall_keyword_of_(word);
+        if (tcall_keywords_[on].drafts >> c->draft & 1 &&
+            tcall_is_beside_(on, p))
+            tcall_sc_refuse_(c, p,
+                             "keyword beside $ref, which this draft ignores",
+                             "put both into allOf, or use draft 2020-12");
+    }
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
@@ -660,10 +624,10 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 #define TCALL_ROW_END_ 8
 
 /* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint8_t count)
+static void tcall_sc_order_(tcall_row *rows, uint16_t count)
 {
-    uint8_t i, k;
-    for (i = 1; i < count; i++) {
+    uint16_t i, k;
+    for (i = 0; i < count; i++) {
         tcall_row row = rows[i];
         for (k = i; k && rows[k - 1].on > row.on; k--)
             rows[k] = rows[k - 1];
@@ -675,21 +639,12 @@ static void tcall_sc_order_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* Gives a schema its rows. */
-static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
+/* A schema is over: it gets its rows. */
+static void tcall_sc_schema_(tcall_sc_ *c)
 {
-    const char *schema = tcall_sc_text_(mark->member);
-    const char *key = tcall_text_first_(schema);
-    tcall_row *row;
-    c->node = &mark->member->node;
-    c->next = mark + 1;
-    c->row = (tcall_row *)(void *)(c->low + c->left);
-    c->rows = 0;
-    c->beside = c->draft >= TCALL_DRAFT_7 &&
-                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
-    while (key)
-        key = tcall_text_after_(tcall_sc_keyword_(c, key));
-    row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    tcall_node *node = tcall_sc_node_(c);
+    uint16_t count = c->open[c->depth].count;
     if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
         row->on = TCALL_ON_ITEMS_;
         row->flags = TCALL_ROW_OLD_;
@@ -697,10 +652,45 @@ static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
     row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
     if (row)
         row->on = TCALL_ON_DEPENDENT_;
-    if (!c->rows)
+    if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
+        tcall_sc_beside_(
+            c, tcall_sc_text_((tcall_member *)(void *)tcall_sc_rows_(c) - 1));
+    if (!count)
         return;
-    tcall_sc_order_(c->row, c->rows);
-    c->node->rows = c->row;
+    row = (tcall_row *)tcall_sc_settle_(c, count * (uint32_t)sizeof *row);
+    tcall_sc_order_(row, count);
+    node->rows = row;
+}
+
+/* A list or a schema is over. */
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint8_t on = c->open[c->depth].on, only = c->open[c->depth].only;
+    uint16_t count = c->open[c->depth].count;
+    if (!on && c->top)
+        tcall_sc_schema_(c);
+    c->depth--;
+    if (on)
+        tcall_sc_list_(c, on, count);
+    else if (only)
+        tcall_sc_list_(c, only, 1);
+}
+
+/* Walks over the text. */
+static void tcall_sc_walk_(tcall_sc_ *c)
+{
+    const char *p = tcall_text_space_(c->out->text);
+    tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
+    for (p++; c->depth;) {
+        p = tcall_text_next_(p);
+        if (tcall_text_closes_(p)) {
+            tcall_sc_close_(c);
+            p++;
+        } else {
+            p = c->open[c->depth].on ? tcall_sc_item_(c, p)
+                                     : tcall_sc_keyword_(c, p);
+        }
+    }
 }
 
 /* ---- $ref ---- */
@@ -724,7 +714,7 @@ static uint16_t tcall_index_of_(tcall_str name)
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
     uint16_t i = 0;
-    if (tcall_keyword_begins_[row->on] != '{')
+    if (tcall_keywords_[row->on].begins != '{')
         return tcall_index_of_(name);
     if (row->on != TCALL_ON_PATTERNS_)
         return tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -765,7 +755,7 @@ static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
             i = tcall_row_named_(row, name);
         } else {
             row = tcall_sc_row_named_(c, &member->node, name);
-            if (row && tcall_keyword_begins_[row->on] != 's')
+            if (row && tcall_keywords_[row->on].begins != 's')
                 continue;
         }
         member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
@@ -792,6 +782,29 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     row->of.members = member;
     row->count = member != NULL;
     c->steps--;
+}
+
+/* Lines all schemas up, each behind the one that it is in, and resolves their
+ * $refs. */
+static void tcall_sc_line_up_(tcall_sc_ *c)
+{
+    uint32_t i, count = 1;
+    for (i = 0; i < count; i++) {
+        const tcall_row *row = c->mark[i].member->node.rows;
+        for (; row; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1) {
+            tcall_member *member = (tcall_member *)(uintptr_t)row->of.members;
+            uint16_t left = tcall_row_has_(row->on) ? row->count : 0;
+            if (row->on == TCALL_ON_REF_ && c->steps > 0)
+                tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+            for (; left; left--, member++, count++) {
+                member->node.kind = (uint8_t)count; /* for now: its mark */
+                member->node.flags = (uint8_t)(count >> 8);
+                c->mark[count].member = member;
+                c->mark[count].width = 0;
+            }
+        }
+    }
+    c->marks = count;
 }
 
 /* ---- how many frames ---- */
@@ -834,7 +847,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
         for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
             const tcall_node *same = &row->of.members[i].node;
             tcall_sc_mark_ *first =
-                &c->mark[same->digits | (uint32_t)same->flags << 8];
+                &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
             if (first->width == TCALL_OPEN_ && !c->out->reason)
@@ -871,52 +884,37 @@ static void tcall_sc_measure_(tcall_sc_ *c)
 
 /* ---- names ---- */
 
-/* Notes the lengths of the names of properties, and marks those that are
- * required: mostly all that are. */
-static void tcall_sc_members_(tcall_node *node)
+/* Marks the properties that are required: mostly all that are. */
+static void tcall_sc_required_(tcall_node *node)
 {
     tcall_row *row =
         (tcall_row *)(uintptr_t)tcall_row_of_(node, TCALL_ON_REQUIRED_);
     const tcall_row *list = tcall_row_of_(node, TCALL_ON_PROPERTIES_);
-    tcall_member *members;
-    const char *name;
-    uint16_t i;
-    if (!list)
-        return;
-    members = (tcall_member *)(uintptr_t)list->of.members;
-    for (i = 0; i < list->count; i++) {
-        tcall_str plain = tcall_text_inner_(members[i].name);
-        if (plain.len + 2 <= UINT8_MAX && !memchr(plain.ptr, '\\', plain.len))
-            members[i].node.digits = (uint8_t)(plain.len + 2);
-    }
-    if (list == node->rows && !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
+    const char *name = row && list ? tcall_text_first_(row->of.text) : NULL;
+    uint16_t i = 0;
+    if (list && list == node->rows &&
+        !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
         !tcall_row_of_(node, TCALL_ON_NAMES_))
         node->flags |= TCALL_NODE_FIELDS_;
-    if (!row)
-        return;
-    row->flags |= TCALL_ROW_MUSTS_;
-    for (i = 0, name = tcall_text_first_(row->of.text); name;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        i = tcall_member_of_(list, i, name, 0);
+    if (row && list)
+        row->flags |= TCALL_ROW_MUSTS_;
+    while (name) {
+        tcall_str word = tcall_text_inner_(name);
+        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
         if (i < list->count)
-            members[i].node.flags |= TCALL_NODE_MUST_;
+            ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
+                TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        i = (uint16_t)(i < list->count ? i + 1 : 0);
+        name = tcall_text_after_(word.ptr + word.len + 1);
     }
 }
 
-/* All nodes are there. Those within others come after them. */
+/* All members and rows are there. */
 static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    for (i = 0; i < c->marks && c->steps > 0; i++) {
-        const tcall_member *member = c->mark[i].member;
-        const tcall_row *row =
-            member ? tcall_row_of_(&member->node, TCALL_ON_REF_) : NULL;
-        if (row)
-            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-    }
+    tcall_sc_line_up_(c);
     if (c->steps <= 0 && !c->out->reason)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
@@ -925,60 +923,15 @@ static void tcall_sc_finish_(tcall_sc_ *c)
         tcall_sc_measure_(c);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
         tcall_node *node = &c->mark[i].member->node;
-        node->digits = node->flags = 0;
+        node->kind = TCALL_KIND_ROWS_;
+        node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
-        tcall_sc_members_(node);
+        tcall_sc_required_(node);
     }
 }
 
 /* ---- entry ---- */
-
-/* Reads the text for the first time. Returns what is wrong with it as JSON. */
-TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
-{
-    const tcall_schema *out = c->out;
-    tcall_sizes_ sizes;
-    size_t eaten;
-    int r, draft;
-    memset(&sizes, 0, sizeof sizes);
-    sizes.mark = c->mark;
-    sizes.most = (uint32_t)(size / sizeof *c->mark);
-    sizes.open[0].on = TCALL_ON_DEFS_;
-    tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
-    eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    if (eaten < out->len)
-        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
-    r = tcall_syntax_end_(&sizes.syntax);
-    if (r < 0)
-        return r;
-    draft = sizes.draft ? tcall_sc_draft_of_(sizes.draft) : -1;
-    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
-    c->left = sizes.bytes;
-    c->marks = sizes.schemas;
-    c->beyond = sizes.beyond;
-    return r;
-}
-
-/* Reads it again, and makes all nodes. */
-TCALL_NOINLINE_ static void tcall_sc_make_(tcall_sc_ *c)
-{
-    const char *root = tcall_text_space_(c->out->text);
-    tcall_row row; /* only counts */
-    uint32_t i;
-    memset(&row, 0, sizeof row);
-    c->steps = TOOLCALL_MAX_STEPS;
-    c->next = c->mark;
-    tcall_sc_member_(c, &row, root, root);
-    if (row.count)
-        c->out->root = &c->mark->member->node;
-    for (i = 0; i < c->marks; i++)
-        if (c->mark[i].member)
-            tcall_sc_schema_(c, &c->mark[i]);
-    tcall_sc_finish_(c);
-    if (c->out->reason)
-        c->out->root = NULL; /* nothing is checked against the rest */
-}
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
  * at the end of the memory. */
@@ -993,37 +946,44 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    out->text = text.ptr;
-    out->len = text.len;
     c.out = out;
     c.author = author;
-    c.low = mem ? (char *)mem + pad : NULL;
-    c.mark = (tcall_sc_mark_ *)(void *)c.low;
-    size = mem && size > pad ? size - pad : 0;
+    c.draft = (uint8_t)author->draft;
+    c.steps = TOOLCALL_MAX_STEPS;
     if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_sc_sizes_(&c, size);
+        r = tcall_json_check(text);
     if (r < 0) {
-        memset(out, 0, sizeof *out);
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
-    }
-    if (c.beyond)
-        tcall_sc_refuse_(&c, c.beyond, "too many schemas", "split the schema");
-    if (out->reason)
         return TCALL_E_SCHEMA;
-    stays = c.left;
+    }
+    out->text = text.ptr;
+    out->len = text.len;
+    tcall_sc_walk_(&c);
+    if (c.beyond) {
+        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
+                            "too many schemas", "split the schema");
+        return TCALL_E_SCHEMA;
+    }
+    stays = c.bytes;
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (size + pad < out->need)
+    if (!mem || size < out->need)
         return TCALL_E_MEMORY;
-    if (author->end) {
+    size -= pad;
+    if (author->end)
         from = size / word * word - stays;
-        c.low += from;
-    } else {
-        c.mark = (tcall_sc_mark_ *)memmove(c.low + stays, c.low, marks);
-    }
-    memset(c.low, 0, stays);
+    c.top = (char *)mem + pad + from;
+    c.high = c.top + stays;
+    c.mark =
+        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
+    c.mark->member = (tcall_member *)(void *)c.top;
+    c.mark->width = 0;
     out->used = author->end ? size - from : pad + stays;
-    tcall_sc_make_(&c);
+    tcall_sc_walk_(&c);
+    out->root = &c.mark->member->node;
+    tcall_sc_finish_(&c);
+    if (out->reason)
+        out->root = NULL; /* nothing is checked against the rest */
     return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 

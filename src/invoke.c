@@ -56,7 +56,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -257,10 +257,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -302,20 +302,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -550,8 +547,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -1082,6 +1080,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
@@ -1114,7 +1114,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);

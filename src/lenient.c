@@ -7,10 +7,11 @@
  * >>lenient
  *
  * A machine is fed the text as it is. Where it refuses a byte, its state and
- * that byte choose a rule from a table, which feeds what was meant instead;
- * then the text goes on. So each byte is fed once, only the machine knows
- * JSON's grammar, and what it takes is strict JSON. So is a string in place of
- * the object: what it holds is fed to the machine once more.
+ * the bytes from there on choose a rule from a table, which says what is left
+ * out and what is fed instead; then the text goes on. So each byte is fed once,
+ * only the machine knows JSON's grammar, and what it takes is strict JSON. So
+ * is a string in place of the object: what it holds is fed to the machine once
+ * more.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -27,14 +28,14 @@ const char *tcall_fix_name(int i)
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
-    const tcall_machine_desc *desc; /* of the machine */
-    const char *start, *at, *end;   /* the text, and how far it is read */
-    const char *value, *over;  /* where the value begins; its end, or NULL */
-    const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* that ends the string at hand, or NULL: " */
-    const char *blank, *token; /* ends of the last comment, of what was read
-                                * before the place at hand */
-    const char *fixed;         /* the place of the first fix */
+    const char *start, *at, *end; /* the text, and how far it is read */
+    const char *value, *over;     /* where the value begins; its end, or NULL */
+    const char *slash;            /* the first of {\"a\":1}, or NULL */
+    const char *quote;            /* pattern that ends the string at hand,
+                                   * or NULL: " */
+    const char *blank, *token;    /* ends of the last comment, of what was read
+                                   * before the place at hand */
+    const char *fixed;            /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
@@ -51,10 +52,10 @@ static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
 }
 
 /* A fix was needed at a place, which a strict reading refuses with an error. */
-static void tcall_lenient_fixed_(tcall_lenient_ *text, uint32_t fix,
-                                 const char *at, int error)
+static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
+                                 int error)
 {
-    text->fixes |= fix;
+    text->fixes |= (uint32_t)1 << fix;
     if (!text->fixed || at < text->fixed) {
         text->fixed = at;
         text->refused = error;
@@ -62,19 +63,11 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, uint32_t fix,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
-                               size_t len)
+static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
 {
-    tcall_machine_feed(text->machine, bytes, len);
+    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
     if (text->machine->syntax.error)
         tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
-}
-
-/* Feeds other bytes to a machine that begins anew. */
-static void tcall_lenient_instead_(tcall_lenient_ *text, tcall_str bytes)
-{
-    tcall_machine_init(text->machine, text->desc);
-    tcall_lenient_put_(text, bytes.ptr, bytes.len);
 }
 
 /* ---- looking ahead ---- */
@@ -99,7 +92,8 @@ TCALL_SHARED_ const char *tcall_name_end_(const char *at, const char *end)
 
 /* Returns the end of what is like the pattern at this place, or NULL. In a
  * pattern a blank stands for any white space or none, # for a name, * for
- * anything up to what follows it in the line, $ for the end of the text. */
+ * anything up to what follows it in the line, & for a digit, which is not part
+ * of it, $ for the end of the text. */
 TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
                                             const char *pattern)
 {
@@ -117,6 +111,8 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
             while ((size_t)(end - at) >= left && *at != '\n' &&
                    memcmp(at, pattern + 1, left) != 0)
                 at++;
+        } else if (*pattern == '&') {
+            return at < end && tcall_is_digit_(*at) ? at : NULL;
         } else if (*pattern == '$' ? at < end
                                    : at == end || *at++ != *pattern) {
             return NULL;
@@ -139,20 +135,14 @@ TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
     return at < end ? at : end;
 }
 
-/* Skips what is like the pattern, if that follows. */
-static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
+/* Skips the first of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *patterns)
 {
-    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    const char *to = NULL;
+    for (; *patterns && !to; patterns += strlen(patterns) + 1)
+        to = tcall_marker_end_(text->at, text->end, patterns);
     text->at = to ? to : text->at;
     return to != NULL;
-}
-
-/* Skips the first of "one\0two\0" that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *patterns)
-{
-    while (*patterns && !tcall_lenient_skip_(text, patterns))
-        patterns += strlen(patterns) + 1;
-    return *patterns != '\0';
 }
 
 /* Returns the byte at a place, 0 at the end. */
@@ -173,12 +163,11 @@ static bool tcall_lenient_in_(const char *ranges, char byte)
 
 #define TCALL_LENIENT_ALPHA_ "AZaz__"
 
-/* Whether a word can begin or go on here. Beyond ASCII most characters are
- * letters; what is left out are signs and spaces, by their first bytes. */
-static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
+/* Whether a word can go on here. Beyond ASCII most characters are letters; what
+ * is left out are signs and spaces, by their first bytes. */
+static bool tcall_lenient_letter_(const tcall_lenient_ *text)
 {
-    char c = tcall_lenient_byte_(text, at);
-    char second = c ? tcall_lenient_byte_(text, at + 1) : c;
+    char c = *text->at, second = tcall_lenient_byte_(text, text->at + 1);
     return tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "09\xC3\xE1\xE3\xEE", c) &&
            !(c == '\xE3' && second == '\x80') &&
            !(c == '\xE1' && second == '\xA0');
@@ -186,11 +175,9 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
 
 /* ---- rules ----
  *
- * Each begins at the byte that was refused and moves behind what it read.
- * Returns whether it goes here; if not, nothing has changed.
+ * Each begins behind its pattern and moves behind what else it reads. Returns
+ * whether it goes here.
  */
-
-typedef bool (*tcall_lenient_act_)(tcall_lenient_ *text);
 
 /* A comment: the rest of a line, or up to where it is closed. */
 static bool tcall_lenient_comment_(tcall_lenient_ *text)
@@ -205,135 +192,32 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
         at++;
     if (block && at >= end)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
-    text->at = text->blank = at < end ? at + 1 : end;
+    text->at = at < end ? at + 1 : end;
     return true;
 }
 
-/* A space beyond ASCII. */
-static bool tcall_lenient_space_(tcall_lenient_ *text)
-{
-    static const char spaces[] =
-        "\xEF\xBB\xBF\0" /* byte order mark */
-        "\xC2\xA0\0"     /* no-break space */
-        "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0"
-        "\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
-        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0" /* quads to hair space */
-        "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
-        "\xE2\x80\xAF\0"               /* narrow no-break space */
-        "\xE2\x81\x9F\0"               /* mathematical space */
-        "\xE3\x80\x80\0";              /* ideographic space */
-    bool found = tcall_lenient_skip_any_(text, spaces);
-    text->blank = found ? text->at : text->blank;
-    return found;
-}
-
-/* A tag around a call, or a special token of a chat template; DeepSeek writes
- * its bars wide (U+FF5C). */
-static bool tcall_lenient_tag_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_any_(
-        text, "<tool_call>\0</tool_call>\0<function_call>\0</function_call>\0"
-              "<s>\0</s>\0<|#|>\0<\xEF\xBD\x9C#\xEF\xBD\x9C>\0");
-}
-
-/* What closes a code fence. */
+/* What opens a code fence, and its language. Behind a blank a word is one only
+ * where more follows it: alone it is the value. */
 static bool tcall_lenient_fence_(tcall_lenient_ *text)
 {
-    return tcall_lenient_skip_(text, "```");
+    const char *word = text->at, *to;
+    while (tcall_lenient_byte_(text, word) == ' ')
+        word++;
+    word = tcall_name_end_(word, text->end);
+    to = tcall_marker_end_(word, text->end, " ");
+    if (tcall_lenient_byte_(text, text->at) != ' ' ||
+        (to < text->end && *to != '`'))
+        text->at = word;
+    return !(text->fixes & TCALL_FIX_FENCE);
 }
 
-/* What opens one, and its language. Behind a blank it is one only where a value
- * follows it: a word alone is the value. */
-static bool tcall_lenient_opens_(tcall_lenient_ *text)
-{
-    const char *from = text->at + 3, *to;
-    if (text->fixes & TCALL_FIX_FENCE || !tcall_lenient_fence_(text))
-        return false;
-    while (tcall_lenient_byte_(text, text->at) == ' ')
-        text->at++;
-    while (tcall_lenient_letter_(text, text->at))
-        text->at++;
-    to = tcall_marker_end_(text->at, text->end, " ");
-    if (tcall_lenient_byte_(text, from) == ' ' &&
-        !tcall_lenient_in_("\"\"''{{\xE2\xE2", tcall_lenient_byte_(text, to)))
-        text->at = from;
-    return true;
-}
-
-/* Whether nothing follows but what may be around the value: where that is open,
- * it was cut. */
-static bool tcall_lenient_is_cut_(tcall_lenient_ *text, const char *from)
-{
-    const char *at = text->at, *blank = text->blank;
-    bool cut;
-    text->at = from;
-    do {
-        tcall_lenient_skip_(text, " ");
-    } while (text->at < text->end &&
-             (tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
-              tcall_lenient_fence_(text) || tcall_lenient_tag_(text)));
-    cut = text->at == text->end;
-    text->at = at;
-    text->blank = blank;
-    return cut && tcall_lenient_fail_(text, TCALL_E_TRUNCATED, from);
-}
-
-/* A quote that is not JSON's begins a string. */
+/* A quote that is not JSON's: its last byte says which one ends the string. */
 static bool tcall_lenient_quote_(tcall_lenient_ *text)
 {
-    if (tcall_lenient_skip_(text, "'"))
-        text->quote = "'";
-    else if (tcall_lenient_skip_(text, "\xE2\x80\x9C"))
-        text->quote = "\xE2\x80\x9D";
-    else if (tcall_lenient_skip_(text, "\xE2\x80\x98"))
-        text->quote = "\xE2\x80\x99";
-    else
-        return false;
-    tcall_lenient_put_(text, "\"", 1);
-    return true;
-}
-
-/* True and False: the machine reads the rest of the word. */
-static bool tcall_lenient_word_(tcall_lenient_ *text)
-{
-    char first = tcall_to_lower_(*text->at++);
-    tcall_lenient_put_(text, &first, 1);
-    return true;
-}
-
-/* None. */
-static bool tcall_lenient_none_(tcall_lenient_ *text)
-{
-    const char *at = text->at, *none = "None";
-    while (*none && tcall_lenient_byte_(text, at) == *none) {
-        at++;
-        none++;
-    }
-    if (*none || tcall_lenient_letter_(text, at))
-        return tcall_lenient_is_cut_(text, at);
-    tcall_lenient_put_(text, "null", 4);
-    text->at = at;
-    return true;
-}
-
-/* +5, .5 or -.5, and the 0 that 5. lacks. */
-static bool tcall_lenient_number_(tcall_lenient_ *text)
-{
-    const tcall_syntax_ *s = &text->machine->syntax;
-    uint8_t within = s->state == TCALL_AT_NUMBER_ ? s->within : (uint8_t)0;
-    const char *at = text->at + (*text->at == '+');
-    bool point = tcall_lenient_byte_(text, at) == '.';
-    if (within == TCALL_N_POINT_) {
-        tcall_lenient_put_(text, "0", 1);
-        return true;
-    }
-    if (within && (within != TCALL_N_MINUS_ || *text->at != '.'))
-        return false;
-    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
-        return s->depth && tcall_lenient_is_cut_(text, at + point);
-    if (point)
-        tcall_lenient_put_(text, "0", 1);
-    text->at = at;
+    char last = text->at[-1];
+    text->quote = last == '\''     ? "'\0"
+                  : last == '\x9C' ? "\xE2\x80\x9D\0"
+                                   : "\xE2\x80\x99\0";
     return true;
 }
 
@@ -341,12 +225,13 @@ static bool tcall_lenient_number_(tcall_lenient_ *text)
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
     const char *from = text->at;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "09$$",
+    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
+        return false;
+    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
                              tcall_lenient_byte_(text, text->at)))
         text->at++;
-    tcall_lenient_put_(text, "\"", 1);
-    tcall_lenient_put_(text, from, (size_t)(text->at - from));
-    tcall_lenient_put_(text, "\"", 1);
+    tcall_lenient_put_(text, tcall_str_of("\""));
+    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
     return true;
 }
 
@@ -354,20 +239,17 @@ static bool tcall_lenient_key_(tcall_lenient_ *text)
 static bool tcall_lenient_comma_(tcall_lenient_ *text)
 {
     tcall_syntax_ *s = &text->machine->syntax;
-    bool after = s->object ? s->state == TCALL_AT_NAME_ && *text->at == '}'
-                           : s->state == TCALL_AT_VALUE_ && *text->at == ']';
-    if (after && s->depth)
-        s->state = TCALL_AT_NEXT_;
-    return after && s->depth;
+    if (s->object != (s->state == TCALL_AT_NAME_) ||
+        *text->at != (s->object ? '}' : ']'))
+        return false;
+    s->state = TCALL_AT_NEXT_;
+    return true;
 }
 
-/* A character of a string that JSON wants escaped, or that need not be: '. */
-static bool tcall_lenient_character_(tcall_lenient_ *text)
+/* A character of a string that JSON wants escaped. */
+static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_ *s = &text->machine->syntax;
-    if (s->high) /* the other half of a character is missing */
-        return false;
-    tcall_syntax_character_(s, (unsigned char)*text->at++);
+    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
     return true;
 }
 
@@ -376,178 +258,216 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 {
     if (text->machine->syntax.depth != 1)
         return false;
-    text->slash = text->at;
+    text->slash = text->at - 1;
     text->at = text->value;
-    tcall_lenient_instead_(text, tcall_str_of("\""));
+    tcall_machine_init(text->machine, &text->machine->is);
     return true;
 }
 
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    if (*text->at == '<' ? !tcall_lenient_tag_(text) : !text->at++)
-        return false;
     text->alone = false;
     return true;
+}
+
+/* Returns the end of the text in quotes, bracket or word that begins here. */
+static const char *tcall_lenient_token_(const char *at, const char *end)
+{
+    static const char marks[] = "{}[]:,\"'";
+    const char *to = at;
+    while (to < end && !tcall_is_space_(*to) && *to && !strchr(marks, *to))
+        to++;
+    return to > at || to == end ? to : tcall_token_end_(at, end);
 }
 
 /* The same value again; only white space between its tokens may differ. With
  * comments or smart quotes in the text nothing may. */
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
-    static const char marks[] = "{}[]:,\"'";
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
-    const char *value = text->value, *at = text->at, *over = text->over;
-    while (text->alone && value < over) {
-        const char *one = value, *other = at;
-        size_t len;
-        if (blanks) {
-            value = tcall_marker_end_(value, over, " ");
-            at = tcall_marker_end_(at, text->end, " ");
-        }
-        len = (size_t)(tcall_token_end_(value, over) - value);
-        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
+    const char *value = text->value, *at = text->at;
+    if (!text->alone || *at != '{')
+        return false;
+    while (value < text->over) {
+        const char *to = tcall_lenient_token_(value, text->over);
+        const char *other = tcall_lenient_token_(at, text->end);
+        if (other - at != to - value ||
+            memcmp(at, value, (size_t)(to - value)) != 0)
             return false;
-        /* a blank on one side only must not part a word */
-        if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
-            !strchr(marks, *at))
-            return false;
-        value += len;
-        at += len;
+        value = blanks ? tcall_marker_end_(to, text->over, " ") : to;
+        at = blanks ? tcall_marker_end_(other, text->end, " ") : other;
     }
     text->at = at;
-    return text->alone;
+    return true;
 }
 
 /* ---- the table ---- */
 
-/* Sets of states. */
+/* Where the machine is: sets of the states of the recogniser, and instead of
+ * that of a number */
 #define TCALL_LENIENT_AT_(state) (1u << TCALL_AT_##state##_)
-#define TCALL_LENIENT_VALUE_ \
+#define TCALL_LENIENT_ROOT_      (1u << 12) /* before the value */
+#define TCALL_LENIENT_MINUS_     (1u << 13) /* behind the sign of a number, */
+#define TCALL_LENIENT_POINT_     (1u << 14) /* behind its point */
+#define TCALL_LENIENT_AROUND_    (1u << 15) /* anywhere around the value */
+#define TCALL_LENIENT_INNER_ \
     (TCALL_LENIENT_AT_(VALUE) | TCALL_LENIENT_AT_(FIRST))
+#define TCALL_LENIENT_VALUE_ (TCALL_LENIENT_ROOT_ | TCALL_LENIENT_INNER_)
 #define TCALL_LENIENT_NAME_ \
     (TCALL_LENIENT_AT_(NAME) | TCALL_LENIENT_AT_(FIRST_NAME))
-#define TCALL_LENIENT_BETWEEN_                                               \
-    (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_ | TCALL_LENIENT_AT_(COLON) | \
-     TCALL_LENIENT_AT_(NEXT) | TCALL_LENIENT_AT_(DONE))
-#define TCALL_LENIENT_ROOT_ 0x8000u /* only outside of all brackets */
+#define TCALL_LENIENT_BEHIND_                             \
+    (TCALL_LENIENT_AT_(COLON) | TCALL_LENIENT_AT_(NEXT) | \
+     TCALL_LENIENT_AT_(DONE))
+#define TCALL_LENIENT_BLANK_                                              \
+    (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_ | TCALL_LENIENT_BEHIND_ | \
+     TCALL_LENIENT_AROUND_)
 
-/* Where the machine is, the bytes that are refused there, in ranges, and what
- * is done then. */
+/* A byte order mark, no-break space, quads to hair space, line and paragraph
+ * separator, narrow no-break space, mathematical and ideographic space. */
+static const char tcall_lenient_spaces_[] =
+    "\xEF\xBB\xBF\0\xC2\xA0\0"
+    "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0"
+    "\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
+    "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0"
+    "\xE2\x80\xA9\0\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
+
+/* Tags around a call, and special tokens of chat templates; DeepSeek writes
+ * their bars wide (U+FF5C). */
+static const char tcall_lenient_tags_[] =
+    "<tool_call>\0</tool_call>\0<function_call>\0</function_call>\0"
+    "<s>\0</s>\0<|#|>\0<\xEF\xBD\x9C#\xEF\xBD\x9C>\0";
+
+/* In these states one of the patterns, or where there are none nothing, is
+ * skipped, if act does not refuse it, and put is fed instead; NULL: where the
+ * text ends then it was cut. */
 static const struct tcall_lenient_rule_ {
     uint16_t states;
-    char bytes[9];
-    tcall_lenient_act_ act;
-    uint32_t fix;
+    uint8_t fix;
+    const char *patterns;
+    bool (*act)(tcall_lenient_ *text);
+    const char *put;
 } tcall_lenient_rules_[] = {
-    {TCALL_LENIENT_BETWEEN_, "##//", tcall_lenient_comment_, TCALL_FIX_COMMENT},
-    {TCALL_LENIENT_BETWEEN_, "\xC2\xC2\xE2\xE3\xEF\xEF", tcall_lenient_space_,
-     TCALL_FIX_SPACE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "''", tcall_lenient_quote_,
-     TCALL_FIX_SINGLE_QUOTE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "\xE2\xE2",
-     tcall_lenient_quote_, TCALL_FIX_SMART_QUOTE},
-    {TCALL_LENIENT_VALUE_, "FFTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
-    {TCALL_LENIENT_VALUE_, "NN", tcall_lenient_none_, TCALL_FIX_PYTHON},
-    {TCALL_LENIENT_VALUE_, "++..", tcall_lenient_number_, TCALL_FIX_NUMBER},
-    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_number_,
-     TCALL_FIX_NUMBER},
-    {TCALL_LENIENT_NAME_, "AZaz__$$", tcall_lenient_key_,
-     TCALL_FIX_UNQUOTED_KEY},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "]]}}", tcall_lenient_comma_,
-     TCALL_FIX_TRAILING_COMMA},
-    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_character_,
-     TCALL_FIX_CONTROL},
-    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_character_,
-     TCALL_FIX_APOSTROPHE},
-    {TCALL_LENIENT_AT_(FIRST_NAME), "\\\\", tcall_lenient_slash_,
-     TCALL_FIX_ESCAPED_OBJECT},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "``", tcall_lenient_opens_,
-     TCALL_FIX_FENCE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "<<", tcall_lenient_tag_,
-     TCALL_FIX_TAG},
-    {TCALL_LENIENT_AT_(DONE), "``", tcall_lenient_fence_, TCALL_FIX_FENCE},
-    {TCALL_LENIENT_AT_(DONE), "<<", tcall_lenient_behind_, TCALL_FIX_TAG},
-    {TCALL_LENIENT_AT_(DONE), "]]}}", tcall_lenient_behind_,
-     TCALL_FIX_EXTRA_CLOSER},
-    {TCALL_LENIENT_AT_(DONE), ",,", tcall_lenient_behind_,
-     TCALL_FIX_PUNCTUATION},
-    {TCALL_LENIENT_AT_(DONE), "{{", tcall_lenient_again_, TCALL_FIX_REPEATED},
-    {0, "", NULL, 0},
+    {TCALL_LENIENT_BLANK_, TCALL_FIX_I_COMMENT_, "", tcall_lenient_comment_,
+     ""},
+    {TCALL_LENIENT_BLANK_, TCALL_FIX_I_SPACE_, tcall_lenient_spaces_, NULL, ""},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, TCALL_FIX_I_SINGLE_QUOTE_,
+     "'\0", tcall_lenient_quote_, "\""},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, TCALL_FIX_I_SMART_QUOTE_,
+     "\xE2\x80\x9C\0\xE2\x80\x98\0", tcall_lenient_quote_, "\""},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "T\0", NULL, "t"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "F\0", NULL, "f"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "None\0", NULL, "null"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_NUMBER_, "+&\0", NULL, ""},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_NUMBER_, "+.&\0", NULL, "0."},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_MINUS_, TCALL_FIX_I_NUMBER_, ".&\0",
+     NULL, "0."},
+    {TCALL_LENIENT_POINT_, TCALL_FIX_I_NUMBER_, "", NULL, "0"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "Non\0No\0N\0", NULL, NULL},
+    {TCALL_LENIENT_INNER_ | TCALL_LENIENT_MINUS_, TCALL_FIX_I_NUMBER_,
+     "+.\0+\0.\0", NULL, NULL},
+    {TCALL_LENIENT_NAME_, TCALL_FIX_I_UNQUOTED_KEY_, "", tcall_lenient_key_,
+     "\""},
+    {TCALL_LENIENT_AT_(VALUE) | TCALL_LENIENT_AT_(NAME),
+     TCALL_FIX_I_TRAILING_COMMA_, "", tcall_lenient_comma_, ""},
+    {TCALL_LENIENT_AT_(STRING), TCALL_FIX_I_CONTROL_, "",
+     tcall_lenient_control_, ""},
+    {TCALL_LENIENT_AT_(ESCAPE), TCALL_FIX_I_APOSTROPHE_, "'\0", NULL, "u0027"},
+    {TCALL_LENIENT_AT_(FIRST_NAME), TCALL_FIX_I_ESCAPED_OBJECT_, "\\\0",
+     tcall_lenient_slash_, "\""},
+    {TCALL_LENIENT_ROOT_, TCALL_FIX_I_FENCE_, "```\0", tcall_lenient_fence_,
+     ""},
+    {TCALL_LENIENT_AT_(DONE) | TCALL_LENIENT_AROUND_, TCALL_FIX_I_FENCE_,
+     "```\0", NULL, ""},
+    {TCALL_LENIENT_ROOT_ | TCALL_LENIENT_AROUND_, TCALL_FIX_I_TAG_,
+     tcall_lenient_tags_, NULL, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_TAG_, tcall_lenient_tags_,
+     tcall_lenient_behind_, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_EXTRA_CLOSER_, "]\0}\0",
+     tcall_lenient_behind_, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_PUNCTUATION_, ",\0",
+     tcall_lenient_behind_, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_REPEATED_, "", tcall_lenient_again_,
+     ""},
+    {0, 0, "", NULL, NULL},
 };
 
-/* Looks for a rule for the byte at hand, refused with this error. */
-static bool tcall_lenient_mends_(tcall_lenient_ *text, int error)
+/* Applies the first rule that goes where the machine is. Returns it, or that
+ * which ends the table, and then nothing has changed. */
+static const struct tcall_lenient_rule_ *
+tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
-    const char *at = text->at;
-    const tcall_syntax_ *s = &text->machine->syntax;
-    unsigned where = 1u << s->state | (s->depth ? 0 : TCALL_LENIENT_ROOT_);
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
-    for (; rule->states; rule++)
-        if (rule->states & where & ~TCALL_LENIENT_ROOT_ &&
-            !(rule->states & ~where & TCALL_LENIENT_ROOT_) &&
-            tcall_lenient_in_(rule->bytes, *at) && rule->act(text))
+    const char *from = text->at;
+    for (; rule->states; rule++) {
+        if (rule->states & where &&
+            (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
+            (!rule->act || rule->act(text)))
             break;
-    if (rule->states)
-        tcall_lenient_fixed_(text, rule->fix, at, error);
-    return rule->states != 0;
+        text->at = from;
+    }
+    return rule;
+}
+
+/* Whether nothing follows but what may be around the value: where that is open,
+ * it was cut. */
+static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
+{
+    tcall_lenient_ ahead = *text;
+    do
+        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
+    while (ahead.at < ahead.end &&
+           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
+    return ahead.at == ahead.end &&
+           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+}
+
+/* Returns the set that holds where the machine is. */
+static unsigned tcall_lenient_where_(const tcall_syntax_ *s)
+{
+    if (s->state == TCALL_AT_NUMBER_)
+        return s->within == TCALL_N_MINUS_   ? TCALL_LENIENT_MINUS_
+               : s->within == TCALL_N_POINT_ ? TCALL_LENIENT_POINT_
+                                             : 0;
+    return s->state || s->depth ? 1u << s->state : TCALL_LENIENT_ROOT_;
 }
 
 /* ---- what no rule mends ---- */
 
-/* Returns where the word or number begins that ends here. */
-static const char *tcall_lenient_begin_(const tcall_lenient_ *text)
+/* Says what is wrong at a byte that was refused with this error, and where: the
+ * string before it did not end where it seemed to, or the word or number did
+ * not, or a second value follows. */
+static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
 {
-    const char *at = text->at;
-    while (at > text->blank && tcall_lenient_in_("AZaz__09++-.", at[-1]))
-        at--;
-    return at;
-}
-
-/* Says what is wrong between two values: the string before did not end where it
- * seemed to, or the word or number did not, or they are two. */
-static int tcall_lenient_between_(tcall_lenient_ *text, int error)
-{
-    const char *token = text->token, *from = tcall_lenient_begin_(text);
-    char c = *text->at, last = token > text->start ? token[-1] : (char)0;
-    bool number = tcall_lenient_in_("09++-.", *from);
-    if (last && strchr("\"'\x99\x9D", last) &&
+    uint8_t state = text->machine->syntax.state;
+    unsigned where = 1u << state;
+    const char *token = text->token, *from = text->at, *end = text->end;
+    char c = *from, last = token > text->start ? token[-1] : (char)0;
+    bool within = state == TCALL_AT_NUMBER_ || state == TCALL_AT_LITERAL_;
+    bool number;
+    if (where & TCALL_LENIENT_BEHIND_ && last && strchr("\"'\x99\x9D", last) &&
         !tcall_lenient_in_(",,::]]}}", c)) {
         text->at = token - ((unsigned char)last < 0x80 ? 1 : 3);
         return TCALL_E_UNESCAPED_QUOTE;
     }
-    if (text->machine->syntax.state == TCALL_AT_COLON_)
+    if (!within && !(where & (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_AT_(NEXT) |
+                              TCALL_LENIENT_AT_(DONE))))
         return error;
-    if (from < text->at && (number ? !tcall_lenient_in_(",,//::]]}}", c)
-                                   : tcall_lenient_letter_(text, text->at))) {
+    while (from > text->blank && tcall_lenient_in_("AZaz__09++-.", from[-1]))
+        from--;
+    number = tcall_lenient_in_("09++-.", *from);
+    if (within || ((from < text->at || where & TCALL_LENIENT_VALUE_) &&
+                   (number ? !tcall_lenient_in_(",,//::]]}}", c)
+                           : tcall_lenient_letter_(text)))) {
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
     if (error == TCALL_E_TRAILING && text->alone &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
-         tcall_marker_end_(text->at, text->end, "\xE2\x80\x9C") ||
-         tcall_marker_end_(text->at, text->end, "\xE2\x80\x98")))
+         tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
+         tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
         return TCALL_E_MULTIPLE;
     return error;
-}
-
-/* Says what is wrong at a byte that was refused with this error. */
-static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
-{
-    switch (text->machine->syntax.state) {
-    case TCALL_AT_COLON_:
-    case TCALL_AT_NEXT_:
-    case TCALL_AT_DONE_: return tcall_lenient_between_(text, error);
-    case TCALL_AT_NUMBER_: text->at = tcall_lenient_begin_(text); return error;
-    case TCALL_AT_LITERAL_:
-        text->at = tcall_lenient_begin_(text);
-        return TCALL_E_BARE_WORD;
-    case TCALL_AT_VALUE_:
-    case TCALL_AT_FIRST_:
-        return tcall_lenient_letter_(text, text->at) ? TCALL_E_BARE_WORD
-                                                     : error;
-    default: return error;
-    }
 }
 
 /* Whether an error is one of grammar, which may be a slip that has one
@@ -559,30 +479,44 @@ static bool tcall_is_slip_(int error)
            error != TCALL_E_DEPTH;
 }
 
+/* Notes where what was read before the place at hand ends. */
+static void tcall_lenient_passed_(tcall_lenient_ *text)
+{
+    const char *end = text->at;
+    while (end > text->blank && tcall_is_space_(end[-1]))
+        end--;
+    if (end > text->blank)
+        text->token = end;
+    if (!text->over && text->machine->syntax.state == TCALL_AT_DONE_)
+        text->over = text->token;
+}
+
 /* A byte was refused: it is mended, or the error of the text. */
 static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
+    const struct tcall_lenient_rule_ *rule;
+    const char *at = text->at;
     int error = s->error;
-    const char *end = text->at;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, text->at);
+        tcall_lenient_fail_(text, error, at);
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
-    while (end > text->blank && tcall_is_space_(end[-1]))
-        end--;
-    if (end > text->blank)
-        text->token = end;
-    if (!text->over && s->state == TCALL_AT_DONE_)
-        text->over = text->token;
-    if (tcall_lenient_mends_(text, error) ||
-        (s->depth && tcall_lenient_is_cut_(text, text->at)))
-        return;
-    error = tcall_lenient_blame_(text, error);
-    tcall_lenient_fail_(text, error, text->at);
+    tcall_lenient_passed_(text);
+    rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    if (rule->put) {
+        tcall_lenient_fixed_(text, rule->fix, at, error);
+        if (rule->states == TCALL_LENIENT_BLANK_)
+            text->blank = text->at;
+        tcall_lenient_put_(text, tcall_str_of(rule->put));
+    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+        text->at = at;
+        error = tcall_lenient_blame_(text, error);
+        tcall_lenient_fail_(text, error, text->at);
+    }
 }
 
 /* ---- the way through the text ---- */
@@ -597,38 +531,30 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
-/* Goes on in a string that has another quote, up to where JSON's would end it,
- * or this one does. */
-static void tcall_lenient_quoted_(tcall_lenient_ *text)
-{
-    const char *to = text->at;
-    bool marks = text->machine->syntax.state != TCALL_AT_ESCAPE_;
-    while (to < text->end && *to != *text->quote && *to != '"')
-        to++;
-    if (to > text->at) {
-        tcall_lenient_pass_(text, (size_t)(to - text->at));
-    } else if (marks && tcall_lenient_skip_(text, text->quote)) {
-        text->quote = NULL;
-        tcall_lenient_put_(text, "\"", 1);
-    } else if (marks && tcall_lenient_skip_(text, "\"")) {
-        tcall_lenient_put_(text, "\\\"", 2);
-    } else {
-        tcall_lenient_pass_(text, 1);
-    }
-}
-
-/* Goes on with what the text holds next. */
+/* Goes on with what the text holds next: of a string that has another quote, up
+ * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    if (s->state == TCALL_AT_VALUE_ && !s->depth) {
-        tcall_lenient_skip_(text, " ");
-        text->value = text->at;
-    }
+    const char *to = text->end;
+    if (s->state == TCALL_AT_VALUE_ && !s->depth)
+        text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        tcall_lenient_quoted_(text);
-    else
-        tcall_lenient_pass_(text, (size_t)(text->end - text->at));
+        for (to = text->at;
+             to < text->end && *to != *text->quote && *to != '"';)
+            to++;
+    if (to > text->at) {
+        tcall_lenient_pass_(text, (size_t)(to - text->at));
+    } else if (s->state == TCALL_AT_ESCAPE_) {
+        tcall_lenient_pass_(text, 1);
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, tcall_str_of("\\\""));
+    } else if (tcall_lenient_skip_(text, text->quote)) {
+        text->quote = NULL;
+        tcall_lenient_put_(text, tcall_str_of("\""));
+    } else {
+        tcall_lenient_pass_(text, 1);
+    }
 }
 
 /* Ends the string as which {\"a\":1} is read: all of the text is in it. */
@@ -636,7 +562,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, "\"", 1);
+        tcall_lenient_put_(text, tcall_str_of("\""));
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED
@@ -648,21 +574,23 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 /* Reads what stands in place of the object: nothing and null mean an empty one,
  * a string holds it. That this is broken JSON says no more than that it is no
  * object: another error knows better. */
-static int tcall_lenient_object_(tcall_lenient_ *text, uint32_t fix, int error)
+static int tcall_lenient_object_(tcall_lenient_ *text, int error)
 {
     tcall_machine *machine = text->machine;
-    const char *at = text->slash ? text->slash : text->value;
     tcall_str object = tcall_str_of("{}");
-    int r;
-    if (fix == TCALL_FIX_DOUBLE_ENCODED)
+    int r, fix = machine->len ? TCALL_FIX_I_NULL_ : TCALL_FIX_I_EMPTY_;
+    if (machine->len && *machine->text == '"') {
+        fix = TCALL_FIX_I_DOUBLE_ENCODED_;
         object = tcall_text_decode_(machine->text);
+    }
+    text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
-        tcall_lenient_fixed_(text, fix, at, error);
-    tcall_lenient_instead_(text, object);
+        tcall_lenient_fixed_(text, fix, text->at, error);
+    tcall_machine_init(machine, &machine->is);
+    tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
         r = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
-    text->at = at;
     return r;
 }
 
@@ -671,7 +599,7 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
 {
     tcall_machine *machine = text->machine;
     const tcall_syntax_ *s = &machine->syntax;
-    bool nothing = s->state == TCALL_AT_VALUE_ && !s->depth &&
+    bool nothing = tcall_lenient_where_(s) == TCALL_LENIENT_ROOT_ &&
                    !(text->fixes & ~(uint32_t)TCALL_FIX_SPACE);
     int r;
     if (text->slash)
@@ -679,12 +607,10 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
     r = text->error;
     if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
         r = tcall_machine_end(machine);
-    if (!text->error && nothing)
-        r = tcall_lenient_object_(text, TCALL_FIX_EMPTY, r);
-    else if (r == TCALL_E_NOT_OBJECT && *machine->text == '"')
-        r = tcall_lenient_object_(text, TCALL_FIX_DOUBLE_ENCODED, r);
-    else if (r == TCALL_E_NOT_OBJECT && *machine->text == 'n')
-        r = tcall_lenient_object_(text, TCALL_FIX_NULL, r);
+    if (nothing ? !text->error
+                : r == TCALL_E_NOT_OBJECT &&
+                      (*machine->text == '"' || *machine->text == 'n'))
+        r = tcall_lenient_object_(text, r);
     if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
         r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
@@ -700,7 +626,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
                          tcall_str bytes, bool strict, uint32_t *fixes)
 {
     tcall_lenient_ text;
-    bool used;
     int r;
     *fixes = 0;
 #ifdef TOOLCALL_JSMN /* what is wrong with other text is said as without it */
@@ -710,7 +635,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
 #endif
     memset(&text, 0, sizeof text);
     text.machine = machine;
-    text.desc = desc;
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
@@ -719,8 +643,8 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
-    used = r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY;
-    *fixes = used ? text.fixes : 0;
+    if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
+        *fixes = text.fixes;
     machine->at = (size_t)(text.at - text.start);
     return machine->error = r;
 }

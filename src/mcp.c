@@ -35,14 +35,14 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
-/* X(NAME, method, result): a method, and how the members of its result begin.
+/* X(NAME, method, result): a method, and the members of its result.
  * discover names both eras: a client of the other one then begins anew. */
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
       "\"serverInfo\":%w")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[")                                 \
+    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
@@ -56,12 +56,35 @@ enum {
     TCALL_MCP_OTHER_ = 255
 };
 
-/* The error of a version that is not known; others are of JSON-RPC. */
-enum { TCALL_MCP_BAD_VERSION_ = -32022 };
+/* X(NAME, code, message): why a request has no result. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit. */
+#define TCALL_MCP_REFUSALS_(X)                               \
+    X(DEEP, -32600, "this is nested too deeply")             \
+    X(BOM, -32700, "this begins with a byte order mark")     \
+    X(NO_JSON, -32700, "this is not JSON")                   \
+    X(MEMBER, -32600, "%m")                                  \
+    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
+    X(NO_METHOD, -32601, "there is no such method")          \
+    X(BAD_PARAMS, -32602, "%m")                              \
+    X(BAD_VERSION, -32022, "unsupported protocol version")   \
+    X(NO_VERSION, -32602, "_meta has no protocol version")   \
+    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
+    X(NO_CURSOR, -32602, "there is no such cursor")          \
+    X(NAMELESS, -32602, "params has no name of a tool")      \
+    X(NO_TOOL, -32602, "there is no such tool")
+
+enum {
+#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_MCP_ANSWER_, /* it has a result */
+    TCALL_MCP_SILENT_      /* nothing is said */
+};
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
  * the driver lost. */
-#define TCALL_MCP_BOM_  '\xEF'
+#define TCALL_MCP_MARK_ '\xEF'
 #define TCALL_MCP_LOST_ '\xFF'
 
 /* The steps to the arguments in a misfit's way. */
@@ -76,6 +99,15 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 static const char tcall_mcp_results_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) result "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, code, message) message "\0"
+    TCALL_MCP_REFUSALS_(TCALL_X_);
 #undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
@@ -221,15 +253,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 #define TCALL_MCP_WRITE_(mcp, literal) \
     tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
-/* Writes what is within the quotes of a JSON string. */
-static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
-{
-    mcp->out.quoted++;
-    if (flash)
-        tcall_write_flash(&mcp->out, flash);
-    mcp->out.quoted--;
-}
-
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
@@ -237,65 +260,19 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* The id goes back as it came, so that no client has to know another spelling
- * of it; what could not be kept whole is null. */
-static void tcall_mcp_id_(tcall_mcp *mcp)
+/* Returns the text in flash of the server or of the tool at hand that a letter
+ * stands for; NULL: there is none. */
+static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
-    if (mcp->message.id[0])
-        tcall_write_text(&mcp->out, mcp->message.id);
-    else
-        TCALL_SAY(&mcp->out, "null");
-}
-
-/* Agrees to the client's version, or offers the latest of its era. */
-static void tcall_mcp_version_(tcall_mcp *mcp)
-{
-    uint8_t version = mcp->message.params.version;
-    tcall_write_flash(&mcp->out, tcall_word_at_(tcall_mcp_versions_,
-                                                version == 255 ? 0 : version));
-}
-
-static void tcall_mcp_call_(tcall_mcp *mcp);
-
-/* Writes what a letter stands for. */
-static void tcall_mcp_part_(void *user, char letter)
-{
-    tcall_mcp *mcp = (tcall_mcp *)user;
     const tcall_tool *tool = mcp->tool;
-    const char *text;
     switch (letter) {
-    case 'i': tcall_mcp_id_(mcp); break;
-    case 'v': tcall_mcp_version_(mcp); break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'a': tcall_mcp_quoted_(mcp, mcp->desc.name); break;
+    case 'a': return mcp->desc.name;
     case 'b':
-        text = mcp->desc.version;
-        tcall_mcp_quoted_(mcp, text ? text : TCALL_FLASH_TEXT_("1"));
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(&mcp->out,
-                      ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 'n':
-        tcall_mcp_quoted_(mcp, TCALL_FETCH_POINTER_(const char *, &tool->name));
-        break;
-    case 't':
-        if (TCALL_FETCH_POINTER_(const char *, &tool->title))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 'u':
-        tcall_mcp_quoted_(mcp,
-                          TCALL_FETCH_POINTER_(const char *, &tool->title));
-        break;
-    case 'd':
-        tcall_mcp_quoted_(
-            mcp, TCALL_FETCH_POINTER_(const char *, &tool->description));
-        break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    default: break;
+        return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
+    case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
+    case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    default: return NULL;
     }
 }
 
@@ -319,62 +296,72 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
                           TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
 }
 
-/* Writes that a tool only looks at things, since clients else take it for one
- * that destroys. */
-static void tcall_mcp_hints_(tcall_mcp *mcp)
-{
-    uint8_t permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-    if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. */
+ * never given, so there is but one page. Clients take a tool for one that
+ * destroys where nothing says that it only looks at things. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    bool first = true;
+    const char *before = TCALL_FLASH_TEXT_("");
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
+        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        if (!first)
-            tcall_write_char_(&mcp->out, ',');
-        first = false;
+        tcall_write_flash(&mcp->out, before);
+        before = TCALL_FLASH_TEXT_(",");
         TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":");
-        tcall_mcp_schema_(mcp);
-        tcall_mcp_hints_(mcp);
+                              "\"inputSchema\":%s");
+        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
+        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
+            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
         tcall_write_char_(&mcp->out, '}');
     }
-    TCALL_MCP_WRITE_(mcp, "]%k");
 }
 
-/* ---- refusals ---- */
+static void tcall_mcp_call_(tcall_mcp *mcp);
 
-/* Refuses the request in words from flash; NULL: in those of the message's
- * shape. Of a version it says which one to come back with. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+/* Writes what a letter stands for; a text within the quotes of a string. */
+static void tcall_mcp_part_(void *user, char letter)
 {
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
-    tcall_write_quote(&mcp->out);
-    if (flash)
-        tcall_write_flash(&mcp->out, flash);
-    else
-        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
+    tcall_mcp *mcp = (tcall_mcp *)user;
+    tcall_writer *out = &mcp->out;
+    const char *text = tcall_mcp_text_(mcp, letter);
+    uint8_t version = mcp->message.params.version;
+    switch (letter) {
+    case 'i': /* as it came: no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        break;
+    case 'v': /* the client's version, or the latest of its era */
+        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
+                                              version == 255 ? 0 : version));
+        break;
+    case 'w': /* what this server is called */
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
+        break;
+    case 'k': /* how long clients may keep what does not change */
+        if (tcall_mcp_modern_(mcp))
+            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        break;
+    case 't':
+        if (tcall_mcp_text_(mcp, 'u'))
+            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
+        break;
+    case 's': tcall_mcp_schema_(mcp); break;
+    case 'l': tcall_mcp_list_(mcp); break;
+    case 'c': tcall_mcp_call_(mcp); break;
+    case 'm':
+        tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-    tcall_write_unquote(&mcp->out);
-    if (code == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
-                             "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(&mcp->out, mcp->message.params.meta.version);
-        tcall_write_char_(&mcp->out, '}');
+        break;
+    default:
+        out->quoted++;
+        if (text)
+            tcall_write_flash(out, text);
+        out->quoted--;
+        break;
     }
-    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* ---- calls ---- */
@@ -507,60 +494,76 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Refuses what is no request. Returns whether that, or nothing, is the answer
- * to the line. */
-static bool tcall_mcp_no_request_(tcall_mcp *mcp)
+/* Returns why the message has no result: one of the refusals. A method that is
+ * not known comes before its parameters: nobody has said what they may be.
+ * Misfits within the arguments of a tool are for the model; all others are for
+ * the client. A notification is not answered, whatever it says, nor is a
+ * response, though nothing was asked. */
+static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
     const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
-    if (decoder->error == TCALL_E_DEPTH) {
-        tcall_mcp_refuse_(mcp, -32600,
-                          TCALL_FLASH_TEXT_("this is nested too deeply"));
-    } else if (decoder->error && decoder->error != TCALL_E_INVALID) {
-        mcp->message.id[0] = '\0';
-        tcall_mcp_refuse_(
-            mcp, -32700,
-            mcp->first == TCALL_MCP_BOM_
-                ? TCALL_FLASH_TEXT_("this begins with a byte order mark")
-                : TCALL_FLASH_TEXT_("this is not JSON"));
-    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-               (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-                tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
-        /* a response, though nothing was asked */
-    } else if (decoder->error &&
-               (decoder->misfits[0].steps == 0 ||
-                decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
-        tcall_mcp_refuse_(mcp, -32600, NULL);
-    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-               !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
-        tcall_mcp_refuse_(mcp, -32600,
-                          TCALL_FLASH_TEXT_("this is no JSON-RPC 2.0 message"));
-    } else { /* a notification is not answered, whatever it says */
-        return !tcall_mcp_came_(came, TCALL_MCP_ID_);
-    }
-    return true;
-}
-
-/* Returns why the request has an answer other than a result, a text in flash,
- * or NULL. */
-static const char *tcall_mcp_fault_(tcall_mcp *mcp)
-{
     const tcall_mcp_params_ *params = &mcp->message.params;
     uint8_t method = mcp->message.method;
-    if (method == TCALL_MCP_DISCOVER_ && !tcall_mcp_modern_(mcp))
-        return TCALL_FLASH_TEXT_("_meta has no protocol version");
-    if (tcall_mcp_modern_(mcp) &&
-        !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_FLASH_TEXT_("_meta has no client capabilities");
+    bool modern = tcall_mcp_modern_(mcp);
+    if (decoder->error == TCALL_E_DEPTH)
+        return TCALL_MCP_DEEP_;
+    if (decoder->error && decoder->error != TCALL_E_INVALID)
+        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
+                                             : TCALL_MCP_NO_JSON_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
+        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
+         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
+        return TCALL_MCP_SILENT_;
+    if (decoder->error && (decoder->misfits[0].steps == 0 ||
+                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
+        return TCALL_MCP_MEMBER_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
+        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
+        return TCALL_MCP_NO_RPC_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
+        return TCALL_MCP_SILENT_;
+    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
+        return TCALL_MCP_NO_METHOD_;
+    if (decoder->error &&
+        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
+        return TCALL_MCP_BAD_PARAMS_;
+    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
+               : method == TCALL_MCP_DISCOVER_)
+        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
+    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
+        return TCALL_MCP_NO_CLIENT_;
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_FLASH_TEXT_("there is no such cursor");
-    if (method == TCALL_MCP_CALL_ &&
-        !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_))
-        return TCALL_FLASH_TEXT_("params has no name of a tool");
+        return TCALL_MCP_NO_CURSOR_;
     if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return TCALL_FLASH_TEXT_("there is no such tool");
-    return NULL;
+        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
+                   ? TCALL_MCP_NO_TOOL_
+                   : TCALL_MCP_NAMELESS_;
+    return TCALL_MCP_ANSWER_;
+}
+
+/* Refuses the request. Of a version it says which one to come back with. An id
+ * that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+{
+    tcall_writer *out = &mcp->out;
+    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+        mcp->message.id[0] = '\0';
+    TCALL_MCP_WRITE_(mcp,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
+    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_quote(out);
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
+    tcall_write_unquote(out);
+    if (refusal == TCALL_MCP_BAD_VERSION_) {
+        TCALL_SAY(out, ",\"data\":{\"supported\":"
+                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
+        tcall_write_string(out, mcp->message.params.meta.version);
+        tcall_write_char_(out, '}');
+    }
+    TCALL_SAY(out, "}}");
 }
 
 /* Does what was asked. In the later era each result says that it is whole, and
@@ -573,40 +576,25 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
                               "{\"io.modelcontextprotocol/serverInfo\":%w},");
     tcall_mcp_write_(mcp,
                      tcall_word_at_(tcall_mcp_results_, mcp->message.method));
-    if (mcp->message.method == TCALL_MCP_LIST_)
-        tcall_mcp_list_(mcp);
     TCALL_SAY(&mcp->out, "}}");
 }
 
-/* Answers a request. A method that is not known comes first: nobody has said
- * what its parameters may be. Misfits within the arguments of a tool are for
- * the model; all others are for the client. */
-static void tcall_mcp_request_(tcall_mcp *mcp)
+/* Answers the message, if it wants that. */
+static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
-    uint8_t method = mcp->message.method;
-    const char *fault;
-    bool modern = tcall_mcp_modern_(mcp);
+    uint8_t refusal;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
-        tcall_mcp_refuse_(mcp, -32601,
-                          TCALL_FLASH_TEXT_("there is no such method"));
-    } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
-                                   tcall_mcp_only_arguments_(decoder))) {
-        tcall_mcp_refuse_(mcp, -32602, NULL);
-    } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
-                                        tcall_mcp_modern_version_)) {
-        tcall_mcp_refuse_(mcp, TCALL_MCP_BAD_VERSION_,
-                          TCALL_FLASH_TEXT_("unsupported protocol version"));
-    } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
-        tcall_mcp_refuse_(mcp, -32602, fault);
-    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+    refusal = tcall_mcp_refusal_(mcp);
+    if (refusal < TCALL_MCP_ANSWER_)
+        tcall_mcp_refuse_(mcp, refusal);
+    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
+             mcp->message.method == TCALL_MCP_CALL_ &&
+             !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    } else {
+    else if (refusal == TCALL_MCP_ANSWER_)
         tcall_mcp_result_(mcp);
-    }
 }
 
 /* Prepares for the next line. */
@@ -629,8 +617,8 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
     tcall_decoder_end(&mcp->at_work.reading.decoder);
-    if (mcp->first && !tcall_mcp_no_request_(mcp))
-        tcall_mcp_request_(mcp);
+    if (mcp->first)
+        tcall_mcp_answer_(mcp);
     if (mcp->out.len)
         tcall_write_char_(&mcp->out, '\n');
     error = tcall_writer_flush(&mcp->out);
@@ -683,10 +671,16 @@ static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 }
 
 /* Prepares a server for the first line. */
-static int tcall_mcp_start_(tcall_mcp *mcp)
+static int tcall_mcp_start_(tcall_mcp *mcp, const tcall_mcp_desc *desc,
+                            const tcall_mcp_way_ *way)
 {
-    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
     uint16_t i;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = way;
+    if (way)
+        way->begin(mcp);
     tcall_mcp_next_(mcp);
     for (i = 0; i < mcp->desc.tool_count && !error; i++)
         error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
@@ -695,9 +689,7 @@ static int tcall_mcp_start_(tcall_mcp *mcp)
 
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    memset(mcp, 0, sizeof *mcp);
-    mcp->desc = *desc;
-    return tcall_mcp_start_(mcp);
+    return tcall_mcp_start_(mcp, desc, NULL);
 }
 
 /* ---- the tools of a registry ---- */
@@ -766,15 +758,10 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
+    tcall_mcp_desc own = *desc;
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     int started;
-    memset(mcp, 0, sizeof *mcp);
-    mcp->desc = *desc;
-    mcp->desc.tool_count = 0;
-    if (error == TCALL_OK) {
-        mcp->way = &way;
-        tcall_mcp_refresh_(mcp);
-    }
-    started = tcall_mcp_start_(mcp);
+    own.tool_count = 0;
+    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }

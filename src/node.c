@@ -8,22 +8,22 @@
 
 /* The words of the keywords: one object, which is linked where one is named. */
 static const struct tcall_keyword_words_ {
-#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
-    TCALL_X_(NOTHING, "", 0)
+#define TCALL_X_(NAME, keyword, begins, drafts) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0, ALL)
     TCALL_KEYWORDS_(TCALL_X_)
     TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 } tcall_keyword_words_ = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
+#define TCALL_X_(NAME, keyword, begins, drafts) keyword,
                           TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
 /* Where they begin in it, by their numbers. */
 static const uint16_t tcall_keyword_offsets_[] = {
-#define TCALL_X_(NAME, keyword, begins) \
+#define TCALL_X_(NAME, keyword, begins, drafts) \
     offsetof(struct tcall_keyword_words_, NAME##_),
-    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_X_(NOTHING, "", 0, ALL) TCALL_KEYWORDS_(TCALL_X_)
         TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };

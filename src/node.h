@@ -17,75 +17,83 @@
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* X(NAME, keyword, how its value begins): the keywords that are known.
+/* X(NAME, keyword, how its value begins, drafts): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
  * for the same value, those up to NAMES nodes for members and items; the others
  * are true or false. */
-#define TCALL_KEYWORDS_(X)                       \
-    X(ALLOF, "allOf", '[')                       \
-    X(REF, "$ref", '"')                          \
-    X(ANYOF, "anyOf", '[')                       \
-    X(ONEOF, "oneOf", '[')                       \
-    X(NOT, "not", 's')                           \
-    X(IF, "if", 's')                             \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
-    X(CONTAINS, "contains", 's')                 \
-    X(DEPENDENT, "dependentSchemas", '{')        \
-    X(PROPERTIES, "properties", '{')             \
-    X(PATTERNS, "patternProperties", '{')        \
-    X(OTHERS, "additionalProperties", 's')       \
-    X(PREFIX, "prefixItems", '[')                \
-    X(ITEMS, "items", 's')                       \
-    X(NAMES, "propertyNames", 's')               \
-    X(ENUM, "enum", '[')                         \
-    X(CONST, "const", '*')                       \
-    X(PATTERN, "pattern", '"')                   \
-    X(MINIMUM, "minimum", '0')                   \
-    X(MAXIMUM, "maximum", '0')                   \
-    X(ABOVE, "exclusiveMinimum", '0')            \
-    X(BELOW, "exclusiveMaximum", '0')            \
-    X(MULTIPLE, "multipleOf", '0')               \
-    X(MIN_LENGTH, "minLength", '0')              \
-    X(MAX_LENGTH, "maxLength", '0')              \
-    X(MIN_ITEMS, "minItems", '0')                \
-    X(MAX_ITEMS, "maxItems", '0')                \
-    X(MIN_PROPERTIES, "minProperties", '0')      \
-    X(MAX_PROPERTIES, "maxProperties", '0')      \
-    X(MIN_CONTAINS, "minContains", '0')          \
-    X(MAX_CONTAINS, "maxContains", '0')          \
-    X(UNIQUE, "uniqueItems", 't')                \
-    X(REQUIRED, "required", '[')                 \
-    X(NEEDED, "dependentRequired", '{')          \
-    /* what has no row of its own */             \
-    X(TYPE, "type", '*')                         \
-    X(DEPENDENCIES, "dependencies", '{')         \
-    X(EXTRA, "additionalItems", 's')             \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
-    X(SCHEMA, "$schema", '"')                    \
-    X(ID, "$id", '*')                            \
-    X(OLD_ID, "id", '*')                         \
-    X(DYNAMIC_REF, "$dynamicRef", '!')           \
-    X(RECURSIVE_REF, "$recursiveRef", '!')       \
-    X(UNEVALUATED, "unevaluatedProperties", '!') \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
-
+#define TCALL_KEYWORDS_(X)                            \
+    X(ALLOF, "allOf", '[', ALL)                       \
+    X(REF, "$ref", '"', ALL)                          \
+    X(ANYOF, "anyOf", '[', ALL)                       \
+    X(ONEOF, "oneOf", '[', ALL)                       \
+    X(NOT, "not", 's', ALL)                           \
+    X(IF, "if", 's', ALL)                             \
+    X(THEN, "then", 's', ALL)                         \
+    X(ELSE, "else", 's', ALL)                         \
+    X(CONTAINS, "contains", 's', ALL)                 \
+    X(DEPENDENT, "dependentSchemas", '{', 2019)       \
+    X(PROPERTIES, "properties", '{', ALL)             \
+    X(PATTERNS, "patternProperties", '{', ALL)        \
+    X(OTHERS, "additionalProperties", 's', ALL)       \
+    X(PREFIX, "prefixItems", '[', 2020)               \
+    X(ITEMS, "items", 's', ALL)                       \
+    X(NAMES, "propertyNames", 's', ALL)               \
+    X(ENUM, "enum", '[', ALL)                         \
+    X(CONST, "const", '*', ALL)                       \
+    X(PATTERN, "pattern", '"', ALL)                   \
+    X(MINIMUM, "minimum", '0', ALL)                   \
+    X(MAXIMUM, "maximum", '0', ALL)                   \
+    X(ABOVE, "exclusiveMinimum", '0', ALL)            \
+    X(BELOW, "exclusiveMaximum", '0', ALL)            \
+    X(MULTIPLE, "multipleOf", '0', ALL)               \
+    X(MIN_LENGTH, "minLength", '0', ALL)              \
+    X(MAX_LENGTH, "maxLength", '0', ALL)              \
+    X(MIN_ITEMS, "minItems", '0', ALL)                \
+    X(MAX_ITEMS, "maxItems", '0', ALL)                \
+    X(MIN_PROPERTIES, "minProperties", '0', ALL)      \
+    X(MAX_PROPERTIES, "maxProperties", '0', ALL)      \
+    X(MIN_CONTAINS, "minContains", '0', 2019)         \
+    X(MAX_CONTAINS, "maxContains", '0', 2019)         \
+    X(UNIQUE, "uniqueItems", 't', ALL)                \
+    X(REQUIRED, "required", '[', ALL)                 \
+    X(NEEDED, "dependentRequired", '{', 2019)         \
+    /* what has no row of its own */                  \
+    X(TYPE, "type", '*', ALL)                         \
+    X(DEPENDENCIES, "dependencies", '{', ALL)         \
+    X(EXTRA, "additionalItems", 's', OLD)             \
+    X(DEFS, "$defs", '{', ALL)                        \
+    X(DEFINITIONS, "definitions", '{', ALL)           \
+    X(SCHEMA, "$schema", '"', ALL)                    \
+    X(ID, "$id", '*', ALL)                            \
+    X(OLD_ID, "id", '*', ALL)                         \
+    X(DYNAMIC_REF, "$dynamicRef", '!', ALL)           \
+    X(RECURSIVE_REF, "$recursiveRef", '!', ALL)       \
+    X(UNEVALUATED, "unevaluatedProperties", '!', ALL) \
+    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!', ALL)
 /* X of what else a fault may be. */
-#define TCALL_NO_KEYWORDS_(X)    \
-    X(ROOM, "room", 0)           \
-    X(DUPLICATE, "duplicate", 0) \
-    X(NUL, "nul", 0)             \
-    X(LEVELS, "levels", 0)
+#define TCALL_NO_KEYWORDS_(X)         \
+    X(ROOM, "room", 0, ALL)           \
+    X(DUPLICATE, "duplicate", 0, ALL) \
+    X(NUL, "nul", 0, ALL)             \
+    X(LEVELS, "levels", 0, ALL)
+
+/* The drafts of a keyword, as bits of tcall_draft: all; those before 2020-12;
+ * and those since. */
+enum {
+    TCALL_IN_ALL_ = 31,
+    TCALL_IN_OLD_ = 30,
+    TCALL_IN_2019_ = 3,
+    TCALL_IN_2020_ = 1
+};
 
 enum {
     TCALL_ON_NOTHING_,
-#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, begins, drafts) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
     TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
-#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, begins, drafts) TCALL_ON_##NAME##_,
     TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };

@@ -44,98 +44,52 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
     tcall_put_number_(writer, value, node->digits);
 }
 
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_level_in_ {
-    const tcall_object *object; /* NULL: it is a list, */
-    const tcall_shape *list;    /* this one; in flash both */
-    const char *at;             /* its struct or first item; NULL: none */
-    uint16_t next, count;       /* members or items: passed; all */
-} tcall_level_in_;
-
-/* A walk over the values of a shape, and of a struct if there is one; else a
- * list has one item. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *shape; /* of the value at hand, in flash */
-    const char *at;           /* where it is, or NULL */
-    tcall_level_in_ *in;      /* what it is in; once entered, itself */
-    uint8_t depth;            /* of what is open; 0: the walk has ended */
-    bool deep;                /* some values lie too deep, and are left out */
-    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or a list. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk,
-                             const tcall_object *object,
-                             const tcall_shape *list)
-{
-    walk->in = &walk->open[walk->depth++];
-    walk->in->object = object;
-    walk->in->list = list;
-    walk->in->at = walk->at;
-    walk->in->next = 0;
-    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    memset(walk, 0, sizeof *walk);
-    walk->at = (const char *)args;
-    tcall_walk_open_(walk, shape, NULL);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    if (!list && shape->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
-                     list ? walk->shape : NULL);
-    if (list && walk->at) {
-        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
-        walk->in->at += shape->digits;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open; at its end leaves it,
- * which is the value at hand again. Returns false then. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    bool ends = walk->in->next == walk->in->count;
-    const tcall_level_in_ *in;
-    size_t index;
-    if (ends && --walk->depth == 0)
-        return false;
-    walk->in -= ends;
-    walk->in->next = (uint16_t)(walk->in->next + !ends);
-    in = walk->in;
-    index = in->next - 1u;
-    walk->shape =
-        in->object
-            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
-                  index
-            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
-    walk->at = in->at;
-    if (in->at)
-        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
-                               : index * TCALL_FETCH_16_(&in->list->size);
-    return !ends;
-}
+/* ---- all of a shape ----
+ *
+ * What goes over the values of a shape calls itself for each object and list
+ * within, as deep as the decoder goes. `depth` is that of the object or list
+ * that a value is in; the outermost has 1.
+ */
 
 /* Returns a list of words as one text, each ended by NUL. */
 static tcall_str tcall_words_text_(const char *words, int count)
 {
     return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
+                                     int depth);
+
+/* Returns the text at an index of those in a value's shape, or counts them. */
+static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
+                                    int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
+        return tcall_words_text_((const char *)shape->more,
+                                 (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        return tcall_value_words_((const tcall_shape *)shape->more, index,
+                                  depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        return tcall_object_words_((const tcall_object *)shape->more, index,
+                                   depth + 1);
+    return tcall_slice_(NULL, 0);
+}
+
+static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
+                                     int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_str words = {NULL, 0};
+    int i;
+    if (*index < 2)
+        return tcall_words_text_(*index ? object->descriptions : object->names,
+                                 object->count);
+    *index -= 2;
+    for (i = 0; i < object->count && !words.ptr; i++)
+        words = tcall_value_words_(object->members + i, index, depth);
+    return words;
 }
 
 /* Returns one of the texts in which the shape's meaning is: names,
@@ -144,27 +98,7 @@ static tcall_str tcall_words_text_(const char *words, int count)
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
                                            unsigned index)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk))
-            continue;
-        if (walk.in->object && walk.in->next == 1) {
-            TCALL_FETCH_(tcall_object, object, walk.in->object);
-            if (index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= 2;
-        }
-        if (!tcall_walk_enter_(&walk)) {
-            TCALL_FETCH_(tcall_shape, value, walk.shape);
-            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)value->more,
-                                         (int)value->high + 1);
-        }
-    }
-    return tcall_slice_(NULL, 0);
+    return tcall_object_words_(shape, &index, 1);
 }
 
 /* ---- values of a struct ---- */
@@ -228,56 +162,67 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; *null: it came as null. */
-static bool tcall_put_member_(tcall_writer *writer,
-                              const tcall_shape_walk_ *walk, bool *null)
-{
-    TCALL_FETCH_(tcall_object, object, walk->in->object);
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    const uint8_t *given = (const uint8_t *)walk->in->at;
-    unsigned i = walk->in->next - 1u;
-    *null = given && !TCALL_BIT_OF_(given, i) &&
-            !(shape->flags & TCALL_MEMBER_DEFAULT);
-    if (given
-            ? shape->offset == TCALL_NOWHERE ||
-                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-            : !(shape->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
 /* Writes a value that has no parts: the one at a place, or one that fits. */
 typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
                            const char *at);
 
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
+static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
+                              const char *args, tcall_put_ put, int depth);
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
+                             const char *at, tcall_put_ put, int depth)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        bool list = !walk.in->object, null = false;
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, list ? ']' : '}');
-        } else if (list || tcall_put_member_(writer, &walk, &null)) {
-            TCALL_FETCH_(tcall_shape, value, walk.shape);
-            if (null) {
-                tcall_write_null(writer);
-            } else if (!tcall_walk_enter_(&walk)) {
-                put(writer, value, walk.at);
-            } else {
-                tcall_write_open(writer, walk.in->object ? '{' : '[');
-                if (!walk.in->object && !args)
-                    walk.in->count = (uint16_t)value->low;
-            }
-        }
+    TCALL_FETCH_(tcall_shape, shape, from);
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put(writer, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(writer, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_OBJECT) {
+        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
+                          depth + 1);
+    } else {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(writer, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(writer, (const tcall_shape *)shape->more,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             put, depth + 1);
+        tcall_write_close(writer, ']');
     }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
+}
+
+/* Writes the members that came or have a default; without a struct those that
+ * are required. */
+static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
+                              const char *args, tcall_put_ put, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const uint8_t *given = (const uint8_t *)args;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++) {
+        const tcall_shape *member = object->members + i;
+        uint16_t offset = TCALL_FETCH_16_(&member->offset);
+        uint8_t flags = TCALL_FETCH_8_(&member->flags);
+        bool null =
+            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+        if (args ? offset == TCALL_NOWHERE ||
+                       (null &&
+                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+                 : !(flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+        if (null)
+            tcall_write_null(writer);
+        else
+            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
+                             depth);
+    }
+    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
@@ -289,7 +234,8 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    return writer->error;
 }
 
 /* ---- an example of what a shape allows ---- */
@@ -341,10 +287,10 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 }
 
 /* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
+TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
+                                              const tcall_object *shape)
 {
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
 }
 
 /* ---- JSON Schema ---- */
@@ -359,20 +305,6 @@ typedef struct tcall_view_ {
 
 /* Strict modes accept so many levels of schemas below the first. */
 #define TCALL_STRICT_LEVELS_ 10
-
-/* Returns the types that are said of the value at hand; all of them are said by
- * saying nothing. OpenAI wants an optional property to be required, or null. */
-static unsigned tcall_view_types_(const tcall_view_ *view,
-                                  const tcall_shape_walk_ *walk)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    unsigned types = tcall_types_of_(shape->types);
-    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
-        !(shape->flags & TCALL_MEMBER_REQUIRED))
-        types |= TCALL_SHAPE_NULL;
-    return (types & all) == all ? 0 : types;
-}
 
 /* Writes the first type of a set, null last; returns the others. */
 static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
@@ -407,26 +339,25 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
     tcall_put_number_(view->out, limit->number, limits->digits);
 }
 
-/* Begins the schema of the value at hand: up to what is in it. Of several types
- * the first says all else: not everyone accepts a list of types. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              const tcall_shape_walk_ *walk)
+/* Begins the schema of a value with its first type, which says all that is not
+ * in it: not everyone accepts a list of types. Returns the other types. All of
+ * them are said by saying nothing. */
+TCALL_NOINLINE_ static unsigned
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    unsigned types = tcall_types_of_(shape->types);
     tcall_limits_ limits = tcall_limits_of_(shape);
-    unsigned types = tcall_view_types_(view, walk);
-    bool several = (types & (types - 1)) != 0;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
-        view->optional++;
-    view->unions = (uint16_t)(view->unions + several);
-    view->unfit |=
-        walk->depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (several)
+    if (null)
+        types |= TCALL_SHAPE_NULL;
+    if ((types & all) == all)
+        types = 0;
+    if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
+        view->unions++;
+    }
     if (types)
-        tcall_view_type_(view->out, types);
+        types = tcall_view_type_(view->out, types);
     tcall_view_bound_(view, &limits, &limits.low);
     tcall_view_bound_(view, &limits, &limits.high);
     if (shape->kind == TCALL_KIND_CHOICE) {
@@ -437,52 +368,82 @@ TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
             tcall_put_string_(view->out, word);
         TCALL_SAY(view->out, "]");
     }
+    return types;
 }
 
-/* Ends it: with its other types, what a member is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            const tcall_shape_walk_ *walk)
+static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
+                               int depth);
+
+/* Writes the schema of a value but for its braces. null: may be null, too. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool null, int depth)
 {
-    const tcall_object *around = walk->in->object;
-    unsigned types = tcall_view_types_(view, walk);
-    unsigned others = types & (types - 1);
-    if (types & TCALL_SHAPE_NULL &&
-        others) /* null is the last, not the first */
-        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
-    if (others) {
-        while (others) {
-            TCALL_SAY(view->out, "},{");
-            others = tcall_view_type_(view->out, others);
-        }
-        TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_shape, shape, from);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    unsigned others = tcall_view_begin_(view, shape, null);
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
+        depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (shape->kind == TCALL_KIND_OBJECT) {
+        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
     }
-    if (around) {
-        TCALL_FETCH_(tcall_object, object, around);
-        TCALL_FETCH_(tcall_shape, shape, walk->shape);
-        const char *text =
-            tcall_word_at_(object->descriptions, walk->in->next - 1);
-        if (TCALL_BYTE_(text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, text);
-        }
-        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
-            TCALL_PUT_(view->out, "\"default\":");
-            tcall_put_leaf_(view->out, shape,
-                            (const char *)object->initial + shape->offset,
-                            true);
-        }
-    }
-    TCALL_SAY(view->out, "}");
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
 }
 
-/* Writes what the schema of an object says after its properties: which of them
- * have to be there, and that there are no others. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const tcall_object *from)
+/* Writes what the schema of a member says besides: what it is for, and its
+ * default. */
+TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
+                                               const tcall_object *from, int i)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_FETCH_(tcall_shape, shape, object->members + i);
+    const char *text = tcall_word_at_(object->descriptions, i);
+    if (TCALL_BYTE_(text)) {
+        TCALL_PUT_(view->out, "\"description\":");
+        tcall_put_string_(view->out, text);
+    }
+    if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+        TCALL_PUT_(view->out, "\"default\":");
+        tcall_put_leaf_(view->out, shape,
+                        (const char *)object->initial + shape->offset, true);
+    }
+}
+
+/* Writes the schema of an object but for its braces: its properties, which of
+ * them have to be there, and that there are no others. OpenAI wants all of them
+ * to be there, or null. */
+static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
     int i;
+    TCALL_PUT_(view->out, "\"properties\":{");
+    for (i = 0; i < object->count; i++) {
+        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
+                          TCALL_MEMBER_REQUIRED);
+        view->optional = (uint16_t)(view->optional + optional);
+        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+        TCALL_SAY(view->out, "{");
+        tcall_view_value_(view, object->members + i, all && optional, depth);
+        tcall_view_member_(view, from, i);
+        TCALL_SAY(view->out, "}");
+    }
     TCALL_SAY(view->out, "}");
     for (i = 0; i < object->count; i++) {
         if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
@@ -500,39 +461,12 @@ TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
 }
 
 /* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    while (walk.depth) {
-        const tcall_object *left = walk.in->object;
-        if (tcall_walk_next_(&walk)) {
-            if (left)
-                tcall_put_key_(view->out,
-                               tcall_word_at_(TCALL_FETCH_POINTER_(
-                                                  const char *, &left->names),
-                                              walk.in->next - 1));
-            else
-                TCALL_PUT_(view->out, "\"items\":");
-            TCALL_SAY(view->out, "{");
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (walk.in->object)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else if (left) {
-            tcall_view_rest_(view, left);
-        }
-        if (walk.depth)
-            tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
+    TCALL_SAY(view->out, "\"type\":\"object\"");
+    tcall_view_object_(view, shape, 1);
+    return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)

@@ -357,7 +357,7 @@ static void test_nodes(void)
 static void test_keywords(void)
 {
     static const char *const words[] = {
-#define TCALL_X_(NAME, keyword, begins) keyword,
+#define TCALL_X_(NAME, keyword, begins, drafts) keyword,
         TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
     };

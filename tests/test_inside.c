@@ -617,19 +617,20 @@ static void test_under(void)
                 result = tcall_agent_step(&agent);
                 if (result != TCALL_E_AGAIN && result != TCALL_E_APPROVAL)
                     break;
-                if (agent.batch_count && !own[1].asked.args.at && !own[1].mark)
+                if (agent.batch_count && !own[1].mark &&
+                    (!own[1].asked || !own[1].asked->args.at))
                     CHECK(tcall_hydrate(&tc, &own[1]) == TCALL_OK);
                 else if (agent.batch_count && left-- == 0)
                     CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
             }
             CHECK(result == TCALL_OK && runs == 2);
-            if (own[0].asked.args.at)
-                CHECK(tcall_json_int(tcall_json_get(own[0].asked.args, "n"),
+            if (own[0].asked->args.at)
+                CHECK(tcall_json_int(tcall_json_get(own[0].asked->args, "n"),
                                      0) == 7);
-            CHECK(tcall_json_int(tcall_json_get(own[1].asked.args, "n"), 0) ==
+            CHECK(tcall_json_int(tcall_json_get(own[1].asked->args, "n"), 0) ==
                   8);
             CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
-            CHECK(tc.block.high > 0 && own[1].asked.args.at);
+            CHECK(tc.block.high > 0 && own[1].asked->args.at);
             CHECK(tcall_release(&tc, &own[1]) == TCALL_OK &&
                   tc.block.high == 0);
         }

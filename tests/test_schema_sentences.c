@@ -267,7 +267,7 @@ static void test_sentences(void)
 static void test_complete(void)
 {
     static const char *const keywords[] = {
-#define NAME(NAME, keyword, begins) keyword,
+#define NAME(NAME, keyword, begins, drafts) keyword,
         TCALL_KEYWORDS_(NAME)
 #undef NAME
     };

@@ -1596,7 +1596,7 @@ static void find_rows(const tcall_row *rows);
 static void find_row(const tcall_row *row)
 {
     bool patterns = row->on == TCALL_ON_PATTERNS_;
-    bool table = tcall_keyword_begins_[row->on] == '{' && !patterns &&
+    bool table = tcall_keywords_[row->on].begins == '{' && !patterns &&
                  row->count > TCALL_FEW_;
     bool own = tcall_row_has_(row->on);
     if (row->on == TCALL_ON_PATTERN_)
@@ -1698,7 +1698,7 @@ static void say_node(buffer *to, const tcall_node *node)
 static void say_keyword(buffer *to, const tcall_row *row)
 {
     static const char *const words[] = {"NOTHING",
-#define NAME(NAME, keyword, begins) #NAME,
+#define NAME(NAME, keyword, begins, drafts) #NAME,
                                         TCALL_KEYWORDS_(NAME)
 #undef NAME
     };
