@@ -1372,75 +1372,83 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
 #define TOOLCALL_MAX_STEPS 1000000
 #endif
 
-/* X(NAME, keyword, how its value begins): the keywords that are known.
+/* X(NAME, keyword, how its value begins, drafts): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
  * for the same value, those up to NAMES nodes for members and items; the others
  * are true or false. */
-#define TCALL_KEYWORDS_(X)                       \
-    X(ALLOF, "allOf", '[')                       \
-    X(REF, "$ref", '"')                          \
-    X(ANYOF, "anyOf", '[')                       \
-    X(ONEOF, "oneOf", '[')                       \
-    X(NOT, "not", 's')                           \
-    X(IF, "if", 's')                             \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
-    X(CONTAINS, "contains", 's')                 \
-    X(DEPENDENT, "dependentSchemas", '{')        \
-    X(PROPERTIES, "properties", '{')             \
-    X(PATTERNS, "patternProperties", '{')        \
-    X(OTHERS, "additionalProperties", 's')       \
-    X(PREFIX, "prefixItems", '[')                \
-    X(ITEMS, "items", 's')                       \
-    X(NAMES, "propertyNames", 's')               \
-    X(ENUM, "enum", '[')                         \
-    X(CONST, "const", '*')                       \
-    X(PATTERN, "pattern", '"')                   \
-    X(MINIMUM, "minimum", '0')                   \
-    X(MAXIMUM, "maximum", '0')                   \
-    X(ABOVE, "exclusiveMinimum", '0')            \
-    X(BELOW, "exclusiveMaximum", '0')            \
-    X(MULTIPLE, "multipleOf", '0')               \
-    X(MIN_LENGTH, "minLength", '0')              \
-    X(MAX_LENGTH, "maxLength", '0')              \
-    X(MIN_ITEMS, "minItems", '0')                \
-    X(MAX_ITEMS, "maxItems", '0')                \
-    X(MIN_PROPERTIES, "minProperties", '0')      \
-    X(MAX_PROPERTIES, "maxProperties", '0')      \
-    X(MIN_CONTAINS, "minContains", '0')          \
-    X(MAX_CONTAINS, "maxContains", '0')          \
-    X(UNIQUE, "uniqueItems", 't')                \
-    X(REQUIRED, "required", '[')                 \
-    X(NEEDED, "dependentRequired", '{')          \
-    /* what has no row of its own */             \
-    X(TYPE, "type", '*')                         \
-    X(DEPENDENCIES, "dependencies", '{')         \
-    X(EXTRA, "additionalItems", 's')             \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
-    X(SCHEMA, "$schema", '"')                    \
-    X(ID, "$id", '*')                            \
-    X(OLD_ID, "id", '*')                         \
-    X(DYNAMIC_REF, "$dynamicRef", '!')           \
-    X(RECURSIVE_REF, "$recursiveRef", '!')       \
-    X(UNEVALUATED, "unevaluatedProperties", '!') \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
-
+#define TCALL_KEYWORDS_(X)                            \
+    X(ALLOF, "allOf", '[', ALL)                       \
+    X(REF, "$ref", '"', ALL)                          \
+    X(ANYOF, "anyOf", '[', ALL)                       \
+    X(ONEOF, "oneOf", '[', ALL)                       \
+    X(NOT, "not", 's', ALL)                           \
+    X(IF, "if", 's', ALL)                             \
+    X(THEN, "then", 's', ALL)                         \
+    X(ELSE, "else", 's', ALL)                         \
+    X(CONTAINS, "contains", 's', ALL)                 \
+    X(DEPENDENT, "dependentSchemas", '{', 2019)       \
+    X(PROPERTIES, "properties", '{', ALL)             \
+    X(PATTERNS, "patternProperties", '{', ALL)        \
+    X(OTHERS, "additionalProperties", 's', ALL)       \
+    X(PREFIX, "prefixItems", '[', 2020)               \
+    X(ITEMS, "items", 's', ALL)                       \
+    X(NAMES, "propertyNames", 's', ALL)               \
+    X(ENUM, "enum", '[', ALL)                         \
+    X(CONST, "const", '*', ALL)                       \
+    X(PATTERN, "pattern", '"', ALL)                   \
+    X(MINIMUM, "minimum", '0', ALL)                   \
+    X(MAXIMUM, "maximum", '0', ALL)                   \
+    X(ABOVE, "exclusiveMinimum", '0', ALL)            \
+    X(BELOW, "exclusiveMaximum", '0', ALL)            \
+    X(MULTIPLE, "multipleOf", '0', ALL)               \
+    X(MIN_LENGTH, "minLength", '0', ALL)              \
+    X(MAX_LENGTH, "maxLength", '0', ALL)              \
+    X(MIN_ITEMS, "minItems", '0', ALL)                \
+    X(MAX_ITEMS, "maxItems", '0', ALL)                \
+    X(MIN_PROPERTIES, "minProperties", '0', ALL)      \
+    X(MAX_PROPERTIES, "maxProperties", '0', ALL)      \
+    X(MIN_CONTAINS, "minContains", '0', 2019)         \
+    X(MAX_CONTAINS, "maxContains", '0', 2019)         \
+    X(UNIQUE, "uniqueItems", 't', ALL)                \
+    X(REQUIRED, "required", '[', ALL)                 \
+    X(NEEDED, "dependentRequired", '{', 2019)         \
+    /* what has no row of its own */                  \
+    X(TYPE, "type", '*', ALL)                         \
+    X(DEPENDENCIES, "dependencies", '{', ALL)         \
+    X(EXTRA, "additionalItems", 's', OLD)             \
+    X(DEFS, "$defs", '{', ALL)                        \
+    X(DEFINITIONS, "definitions", '{', ALL)           \
+    X(SCHEMA, "$schema", '"', ALL)                    \
+    X(ID, "$id", '*', ALL)                            \
+    X(OLD_ID, "id", '*', ALL)                         \
+    X(DYNAMIC_REF, "$dynamicRef", '!', ALL)           \
+    X(RECURSIVE_REF, "$recursiveRef", '!', ALL)       \
+    X(UNEVALUATED, "unevaluatedProperties", '!', ALL) \
+    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!', ALL)
 /* X of what else a fault may be. */
-#define TCALL_NO_KEYWORDS_(X)    \
-    X(ROOM, "room", 0)           \
-    X(DUPLICATE, "duplicate", 0) \
-    X(NUL, "nul", 0)             \
-    X(LEVELS, "levels", 0)
+#define TCALL_NO_KEYWORDS_(X)         \
+    X(ROOM, "room", 0, ALL)           \
+    X(DUPLICATE, "duplicate", 0, ALL) \
+    X(NUL, "nul", 0, ALL)             \
+    X(LEVELS, "levels", 0, ALL)
+
+/* The drafts of a keyword, as bits of tcall_draft: all; those before 2020-12;
+ * and those since. */
+enum {
+    TCALL_IN_ALL_ = 31,
+    TCALL_IN_OLD_ = 30,
+    TCALL_IN_2019_ = 3,
+    TCALL_IN_2020_ = 1
+};
 
 enum {
     TCALL_ON_NOTHING_,
-#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, begins, drafts) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
     TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
-#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, begins, drafts) TCALL_ON_##NAME##_,
     TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
@@ -2731,7 +2739,7 @@ typedef enum tcall_step {
 /* One attempt at the arguments: what came, what a repair made of it, what hooks
  * made of it. Of an output that a hook replaced there is only its text. */
 typedef struct tcall_attempt {
-    const struct tcall_attempt *next; /* of the list it is in */
+    struct tcall_attempt *next; /* that was made after it */
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
@@ -2878,11 +2886,13 @@ struct tcall_call {
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
                              * nobody */
-    /* The attempt that counts: it is shown, approved, logged and sent back. */
-    tcall_attempt asked;
-    const tcall_attempt *others; /* what came first, what was refused ... */
-    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
-                                  * nobody else; NULL: asked */
+    /* The attempt that counts: it is shown, approved, logged and sent back.
+     * NULL before tcall_hydrate; all zero where nothing could be read. */
+    const tcall_attempt *asked;
+    tcall_attempt *attempts;   /* all of them, the first one first */
+    const tcall_attempt *runs; /* with what hooks injected, for the tool and
+                                * nobody else, and not in that list; NULL: asked
+                                */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -3655,8 +3665,8 @@ typedef struct tcall_reader {
         int8_t fault;              /* of a call's arguments, or TCALL_OK */
         bool begun, open, ignored; /* open: it is in the block */
     } element;
-    bool echoes;           /* its arguments come again */
     struct {               /* of the current document */
+        bool echoes;       /* its element's arguments come again */
         uint8_t event;     /* TCALL_MEANS_... */
         bool told;         /* it has a value that matters */
         bool whole, piece; /* a whole answer; a piece of a stream */
@@ -4861,24 +4871,12 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     return fits;
 }
 
-/* The same; surplus digits are cut off. */
-TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
-                                    int64_t *out)
-{
-    tcall_int whole;
-    int rest;
-    bool fits = tcall_num_whole_(number, decimals, &whole, &rest);
-    *out = whole;
-    return fits;
-}
-
 /* ---- doubles ----
  *
  * A decimal becomes the nearest double; of two that are as near, the even one.
- * Its first 64 bits are worked out, rounded down. They decide, unless the
- * middle of two doubles lies within their error: then all digits of the decimal
- * are compared with the exact digits of that middle. A double is written with
- * its own exact digits.
+ * It is sought upwards from one that is a little less: all digits of the
+ * decimal are compared with the exact digits of the middle between that and the
+ * next. A double is written with its own exact digits.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -4991,77 +4989,42 @@ static bool tcall_exact_left_(const tcall_exact_ *digits)
     return left != 0;
 }
 
-/* Compares a positive number with fraction * 2^exponent. Gives < 0, 0 or > 0.
- * Returns false when it hangs on digits that were cut off. */
-TCALL_NOINLINE_ static bool tcall_num_beside_(const tcall_num_ *number,
-                                              uint64_t fraction, int exponent,
-                                              int *order)
+/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
+ * as well where that hangs on digits that were cut off. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
+                                             uint64_t fraction, int exponent)
 {
     const char *at = number->first;
     tcall_exact_ exact;
+    int order;
     tcall_exact_init_(&exact, fraction, exponent);
-    *order = number->top - exact.top;
-    while (!*order && at <= number->last)
-        *order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    if (*order)
-        return true;
-    *order = number->cut - tcall_exact_left_(&exact);
-    return !(number->cut && *order == 0);
+    order = number->top - exact.top;
+    while (!order && at <= number->last)
+        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
+    return order ? order : number->cut - tcall_exact_left_(&exact);
 }
 
-/* The first 64 bits of a number: it is fraction * 2^exponent, or more by less
- * than error * 2^exponent. */
-typedef struct tcall_binary_ {
-    uint64_t fraction; /* its highest bit is set */
-    int exponent;
-    unsigned error;
-} tcall_binary_;
-
-static void tcall_binary_normalize_(tcall_binary_ *binary)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
+ * more by less than *error * 2^*exponent; the fraction has 63 bits. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
+                                  unsigned *error)
 {
-    while (!(binary->fraction >> 63)) {
-        binary->fraction <<= 1;
-        binary->exponent--;
-    }
-}
-
-/* Multiplies by a number that is rounded down as well, or exact. */
-static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
-{
-    const uint64_t half = 0xFFFFFFFFu;
-    uint64_t high = binary->fraction >> 32, low = binary->fraction & half;
-    uint64_t upper = factor.fraction >> 32, lower = factor.fraction & half;
-    uint64_t middle = high * lower + (low * lower >> 32);
-    low = low * upper + (middle & half);
-    binary->fraction = high * upper + (middle >> 32) + (low >> 32);
-    binary->exponent += 64 + factor.exponent;
-    binary->error += 6; /* at most 4 by the product, 2 by the factor */
-    tcall_binary_normalize_(binary);
-}
-
-/* Returns the first bits of a positive number. Digits after the 19th are less
- * than 19 units, for 10^18 is more than 2^64 / 19. */
-static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
-{
-    const tcall_binary_ up = {0x8AC7230489E80000u, 0, 0};      /* 10^19 */
-    const tcall_binary_ down = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
-    tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
     const char *at = number->first;
+    uint64_t fraction = 0;
     int count = 0, left;
-    for (; count < 19 && at <= number->last; count++)
-        binary.fraction =
-            binary.fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    tcall_binary_normalize_(&binary);
-    left = number->top - count + 1;
-    for (; left < 0; left += 19)
-        tcall_binary_multiply_(&binary, down);
-    for (; left >= 19; left -= 19)
-        tcall_binary_multiply_(&binary, up);
-    for (; left > 0; left--)
-        power.fraction *= 10;
-    tcall_binary_normalize_(&power);
-    tcall_binary_multiply_(&binary, power);
-    return binary;
+    for (; count < 18 && at <= number->last; count++)
+        fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
+    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
+    *exponent = left = number->top - count + 1;
+    for (;; left += left < 0 ? 1 : -1) {
+        for (; !(fraction >> 62); --*exponent)
+            fraction <<= 1;
+        if (left == 0)
+            return fraction;
+        fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
+        *exponent += left < 0 ? 0 : 3;
+        *error += 16; /* 2^63 / (2^62 / 8) */
+    }
 }
 
 /* Gives the bits of the nearest double of a positive number that is within
@@ -5069,28 +5032,32 @@ static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
  * off. */
 static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
 {
-    tcall_binary_ binary = tcall_num_binary_(number);
-    int drop = 64 - DBL_MANT_DIG, below, order;
-    uint64_t rest, half;
-    if (drop < TCALL_LEAST_EXPONENT_ - binary.exponent)
-        drop = TCALL_LEAST_EXPONENT_ - binary.exponent;
-    for (; drop > 63; drop--, binary.exponent++)
-        binary.fraction >>= 1;
+    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
+    unsigned error;
+    uint64_t most, half,
+        fraction = tcall_num_binary_(number, &exponent, &error);
+    if (drop < TCALL_LEAST_EXPONENT_ - exponent)
+        drop = TCALL_LEAST_EXPONENT_ - exponent;
+    for (; drop > 63; drop--, exponent++)
+        fraction >>= 1;
+    exponent += drop;
     half = (uint64_t)1 << (drop - 1);
-    rest = binary.fraction & (2 * half - 1);
-    *bits = binary.fraction >> drop;
-    below = binary.exponent + drop - 1; /* exponent of the bit after the last */
-    order = rest > half ? 1 : -1;
-    if (rest <= half && half - rest <= binary.error) {
-        if (!tcall_num_beside_(number, *bits * 2 + 1, below, &order))
-            return false;
-        order += order == 0 && *bits & 1;
+    most = (fraction + error + half) >> drop;
+    fraction = (fraction + half - 1) >> drop;
+    for (; fraction < most; fraction++) {
+        if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
+            fraction /= 2;
+            most = (most + 1) / 2;
+            exponent++;
+        }
+        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
+        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+            break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits += order > 0;
-    *bits += (uint64_t)(below + 1 - TCALL_LEAST_EXPONENT_)
-             << (DBL_MANT_DIG - 1);
-    return true;
+    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
+                        << (DBL_MANT_DIG - 1));
+    return order != 0 || !number->cut;
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
@@ -6517,9 +6484,7 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
 
 TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    tcall_json v;
-    v.at = at;
-    v.key = key;
+    tcall_json v = {at, key};
     return v;
 }
 
@@ -6699,10 +6664,7 @@ typedef struct tcall_text_bytes_ {
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
 {
-    tcall_text_bytes_ bytes;
-    bytes.at = text.ptr;
-    bytes.end = text.ptr + text.len;
-    bytes.escapes = false;
+    tcall_text_bytes_ bytes = {text.ptr, text.ptr + text.len, false, {0}};
     return bytes;
 }
 
@@ -7037,64 +6999,59 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
     return NULL;
 }
 
-/* Refuses what is JSON and yet no value: returns the error, and its place. */
-TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
-                                  tcall_seen_keys_ more, const char **where)
+/* Recognises a text, of which nobody hears. Returns the error, and where it
+ * stops to be JSON, or its end. */
+static int tcall_json_recognise_(const char *text, const char *end,
+                                 const char **where)
+{
+    tcall_syntax_ syntax;
+    tcall_syntax_begin_(&syntax, &tcall_syntax_nobody_);
+    while (text < end && !syntax.error)
+        text += tcall_syntax_feed_(&syntax, text, (size_t)(end - text));
+    *where = text;
+    return tcall_syntax_end_(&syntax);
+}
+
+/* Returns the error of a text that is no JSON, or JSON and yet no value, and
+ * its place. A number alone must be followed by its end. */
+TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
+                                    tcall_seen_keys_ more, const char **where)
 {
     const char *next, *twice;
-    for (; at < end; at = next) {
+    int r = tcall_json_recognise_(at, end, where);
+    for (; r == TCALL_OK && at < end; at = next) {
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
         if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
             tcall_num_ num = tcall_text_number_(at);
-            if (!tcall_num_in_range_(&num))
-                return TCALL_E_RANGE;
+            r = tcall_num_in_range_(&num) ? r : TCALL_E_RANGE;
         }
         twice = *at == '{' ? tcall_json_twice_(at, more) : NULL;
         if (twice) {
             *where = twice + 1;
-            return TCALL_E_DUPLICATE;
+            r = TCALL_E_DUPLICATE;
         }
     }
-    return TCALL_OK;
-}
-
-/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end; the error is in s. */
-TCALL_SHARED_ const char *
-tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
-{
-    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
-    while (text < end && !s->error)
-        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
-    tcall_syntax_end_(s);
-    return text;
+    return r;
 }
 
 int tcall_json_check(tcall_str text)
 {
-    tcall_syntax_ syntax;
-    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
-    return syntax.error;
+    const char *where;
+    return tcall_json_recognise_(text.ptr, text.ptr + text.len, &where);
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_syntax_ syntax;
-    char *end = text + len;
-    const char *where = tcall_json_recognise_(&syntax, text, end);
     const tcall_seen_keys_ none = {NULL, 0};
-    int r = syntax.error;
-    *out = tcall_json_of_(NULL, NULL);
-    if (r == TCALL_OK) {
-        *end = 0;
-        r = tcall_json_odd_(text, end, none, &where);
-    }
+    const char *where;
+    int r;
+    text[len] = '\0';
+    r = tcall_json_wrong_(text, text + len, none, &where);
     if (at)
         *at = (size_t)(where - text);
-    if (r == TCALL_OK)
-        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
     return r;
 }
 
@@ -7186,9 +7143,10 @@ static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
     tcall_num_ n;
-    int64_t out;
+    tcall_int out;
+    int rest;
     return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
-                   tcall_num_int64_(&n, 0, &out)
+                   tcall_num_whole_(&n, 0, &out, &rest)
                ? out
                : fallback;
 }
@@ -7202,9 +7160,11 @@ int tcall_json_int(tcall_json v, int fallback)
 long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
     tcall_num_ n;
-    int64_t out;
-    return tcall_json_number_(v, &n) && tcall_num_int64_(&n, decimals, &out) &&
-                   out >= LONG_MIN && out <= LONG_MAX
+    tcall_int out;
+    int rest;
+    return tcall_json_number_(v, &n) &&
+                   tcall_num_whole_(&n, decimals, &out, &rest) &&
+                   (tcall_int)(long)out == out
                ? (long)out
                : fallback;
 }
@@ -7254,22 +7214,22 @@ int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
 
 /* The words of the keywords: one object, which is linked where one is named. */
 static const struct tcall_keyword_words_ {
-#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
-    TCALL_X_(NOTHING, "", 0)
+#define TCALL_X_(NAME, keyword, begins, drafts) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0, ALL)
     TCALL_KEYWORDS_(TCALL_X_)
     TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 } tcall_keyword_words_ = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
+#define TCALL_X_(NAME, keyword, begins, drafts) keyword,
                           TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
 /* Where they begin in it, by their numbers. */
 static const uint16_t tcall_keyword_offsets_[] = {
-#define TCALL_X_(NAME, keyword, begins) \
+#define TCALL_X_(NAME, keyword, begins, drafts) \
     offsetof(struct tcall_keyword_words_, NAME##_),
-    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_X_(NOTHING, "", 0, ALL) TCALL_KEYWORDS_(TCALL_X_)
         TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
@@ -8367,10 +8327,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
  * >>lenient
  *
  * A machine is fed the text as it is. Where it refuses a byte, its state and
- * that byte choose a rule from a table, which feeds what was meant instead;
- * then the text goes on. So each byte is fed once, only the machine knows
- * JSON's grammar, and what it takes is strict JSON. So is a string in place of
- * the object: what it holds is fed to the machine once more.
+ * the bytes from there on choose a rule from a table, which says what is left
+ * out and what is fed instead; then the text goes on. So each byte is fed once,
+ * only the machine knows JSON's grammar, and what it takes is strict JSON. So
+ * is a string in place of the object: what it holds is fed to the machine once
+ * more.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -8387,14 +8348,14 @@ const char *tcall_fix_name(int i)
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
-    const tcall_machine_desc *desc; /* of the machine */
-    const char *start, *at, *end;   /* the text, and how far it is read */
-    const char *value, *over;  /* where the value begins; its end, or NULL */
-    const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* that ends the string at hand, or NULL: " */
-    const char *blank, *token; /* ends of the last comment, of what was read
-                                * before the place at hand */
-    const char *fixed;         /* the place of the first fix */
+    const char *start, *at, *end; /* the text, and how far it is read */
+    const char *value, *over;     /* where the value begins; its end, or NULL */
+    const char *slash;            /* the first of {\"a\":1}, or NULL */
+    const char *quote;            /* pattern that ends the string at hand,
+                                   * or NULL: " */
+    const char *blank, *token;    /* ends of the last comment, of what was read
+                                   * before the place at hand */
+    const char *fixed;            /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
@@ -8411,10 +8372,10 @@ static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
 }
 
 /* A fix was needed at a place, which a strict reading refuses with an error. */
-static void tcall_lenient_fixed_(tcall_lenient_ *text, uint32_t fix,
-                                 const char *at, int error)
+static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
+                                 int error)
 {
-    text->fixes |= fix;
+    text->fixes |= (uint32_t)1 << fix;
     if (!text->fixed || at < text->fixed) {
         text->fixed = at;
         text->refused = error;
@@ -8422,19 +8383,11 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, uint32_t fix,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
-                               size_t len)
+static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
 {
-    tcall_machine_feed(text->machine, bytes, len);
+    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
     if (text->machine->syntax.error)
         tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
-}
-
-/* Feeds other bytes to a machine that begins anew. */
-static void tcall_lenient_instead_(tcall_lenient_ *text, tcall_str bytes)
-{
-    tcall_machine_init(text->machine, text->desc);
-    tcall_lenient_put_(text, bytes.ptr, bytes.len);
 }
 
 /* ---- looking ahead ---- */
@@ -8459,7 +8412,8 @@ TCALL_SHARED_ const char *tcall_name_end_(const char *at, const char *end)
 
 /* Returns the end of what is like the pattern at this place, or NULL. In a
  * pattern a blank stands for any white space or none, # for a name, * for
- * anything up to what follows it in the line, $ for the end of the text. */
+ * anything up to what follows it in the line, & for a digit, which is not part
+ * of it, $ for the end of the text. */
 TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
                                             const char *pattern)
 {
@@ -8477,6 +8431,8 @@ TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
             while ((size_t)(end - at) >= left && *at != '\n' &&
                    memcmp(at, pattern + 1, left) != 0)
                 at++;
+        } else if (*pattern == '&') {
+            return at < end && tcall_is_digit_(*at) ? at : NULL;
         } else if (*pattern == '$' ? at < end
                                    : at == end || *at++ != *pattern) {
             return NULL;
@@ -8499,20 +8455,14 @@ TCALL_SHARED_ const char *tcall_token_end_(const char *at, const char *end)
     return at < end ? at : end;
 }
 
-/* Skips what is like the pattern, if that follows. */
-static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
+/* Skips the first of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *patterns)
 {
-    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    const char *to = NULL;
+    for (; *patterns && !to; patterns += strlen(patterns) + 1)
+        to = tcall_marker_end_(text->at, text->end, patterns);
     text->at = to ? to : text->at;
     return to != NULL;
-}
-
-/* Skips the first of "one\0two\0" that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *patterns)
-{
-    while (*patterns && !tcall_lenient_skip_(text, patterns))
-        patterns += strlen(patterns) + 1;
-    return *patterns != '\0';
 }
 
 /* Returns the byte at a place, 0 at the end. */
@@ -8533,12 +8483,11 @@ static bool tcall_lenient_in_(const char *ranges, char byte)
 
 #define TCALL_LENIENT_ALPHA_ "AZaz__"
 
-/* Whether a word can begin or go on here. Beyond ASCII most characters are
- * letters; what is left out are signs and spaces, by their first bytes. */
-static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
+/* Whether a word can go on here. Beyond ASCII most characters are letters; what
+ * is left out are signs and spaces, by their first bytes. */
+static bool tcall_lenient_letter_(const tcall_lenient_ *text)
 {
-    char c = tcall_lenient_byte_(text, at);
-    char second = c ? tcall_lenient_byte_(text, at + 1) : c;
+    char c = *text->at, second = tcall_lenient_byte_(text, text->at + 1);
     return tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "09\xC3\xE1\xE3\xEE", c) &&
            !(c == '\xE3' && second == '\x80') &&
            !(c == '\xE1' && second == '\xA0');
@@ -8546,11 +8495,9 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
 
 /* ---- rules ----
  *
- * Each begins at the byte that was refused and moves behind what it read.
- * Returns whether it goes here; if not, nothing has changed.
+ * Each begins behind its pattern and moves behind what else it reads. Returns
+ * whether it goes here.
  */
-
-typedef bool (*tcall_lenient_act_)(tcall_lenient_ *text);
 
 /* A comment: the rest of a line, or up to where it is closed. */
 static bool tcall_lenient_comment_(tcall_lenient_ *text)
@@ -8565,135 +8512,32 @@ static bool tcall_lenient_comment_(tcall_lenient_ *text)
         at++;
     if (block && at >= end)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
-    text->at = text->blank = at < end ? at + 1 : end;
+    text->at = at < end ? at + 1 : end;
     return true;
 }
 
-/* A space beyond ASCII. */
-static bool tcall_lenient_space_(tcall_lenient_ *text)
-{
-    static const char spaces[] =
-        "\xEF\xBB\xBF\0" /* byte order mark */
-        "\xC2\xA0\0"     /* no-break space */
-        "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0"
-        "\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
-        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0" /* quads to hair space */
-        "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
-        "\xE2\x80\xAF\0"               /* narrow no-break space */
-        "\xE2\x81\x9F\0"               /* mathematical space */
-        "\xE3\x80\x80\0";              /* ideographic space */
-    bool found = tcall_lenient_skip_any_(text, spaces);
-    text->blank = found ? text->at : text->blank;
-    return found;
-}
-
-/* A tag around a call, or a special token of a chat template; DeepSeek writes
- * its bars wide (U+FF5C). */
-static bool tcall_lenient_tag_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_any_(
-        text, "<tool_call>\0</tool_call>\0<function_call>\0</function_call>\0"
-              "<s>\0</s>\0<|#|>\0<\xEF\xBD\x9C#\xEF\xBD\x9C>\0");
-}
-
-/* What closes a code fence. */
+/* What opens a code fence, and its language. Behind a blank a word is one only
+ * where more follows it: alone it is the value. */
 static bool tcall_lenient_fence_(tcall_lenient_ *text)
 {
-    return tcall_lenient_skip_(text, "```");
+    const char *word = text->at, *to;
+    while (tcall_lenient_byte_(text, word) == ' ')
+        word++;
+    word = tcall_name_end_(word, text->end);
+    to = tcall_marker_end_(word, text->end, " ");
+    if (tcall_lenient_byte_(text, text->at) != ' ' ||
+        (to < text->end && *to != '`'))
+        text->at = word;
+    return !(text->fixes & TCALL_FIX_FENCE);
 }
 
-/* What opens one, and its language. Behind a blank it is one only where a value
- * follows it: a word alone is the value. */
-static bool tcall_lenient_opens_(tcall_lenient_ *text)
-{
-    const char *from = text->at + 3, *to;
-    if (text->fixes & TCALL_FIX_FENCE || !tcall_lenient_fence_(text))
-        return false;
-    while (tcall_lenient_byte_(text, text->at) == ' ')
-        text->at++;
-    while (tcall_lenient_letter_(text, text->at))
-        text->at++;
-    to = tcall_marker_end_(text->at, text->end, " ");
-    if (tcall_lenient_byte_(text, from) == ' ' &&
-        !tcall_lenient_in_("\"\"''{{\xE2\xE2", tcall_lenient_byte_(text, to)))
-        text->at = from;
-    return true;
-}
-
-/* Whether nothing follows but what may be around the value: where that is open,
- * it was cut. */
-static bool tcall_lenient_is_cut_(tcall_lenient_ *text, const char *from)
-{
-    const char *at = text->at, *blank = text->blank;
-    bool cut;
-    text->at = from;
-    do {
-        tcall_lenient_skip_(text, " ");
-    } while (text->at < text->end &&
-             (tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
-              tcall_lenient_fence_(text) || tcall_lenient_tag_(text)));
-    cut = text->at == text->end;
-    text->at = at;
-    text->blank = blank;
-    return cut && tcall_lenient_fail_(text, TCALL_E_TRUNCATED, from);
-}
-
-/* A quote that is not JSON's begins a string. */
+/* A quote that is not JSON's: its last byte says which one ends the string. */
 static bool tcall_lenient_quote_(tcall_lenient_ *text)
 {
-    if (tcall_lenient_skip_(text, "'"))
-        text->quote = "'";
-    else if (tcall_lenient_skip_(text, "\xE2\x80\x9C"))
-        text->quote = "\xE2\x80\x9D";
-    else if (tcall_lenient_skip_(text, "\xE2\x80\x98"))
-        text->quote = "\xE2\x80\x99";
-    else
-        return false;
-    tcall_lenient_put_(text, "\"", 1);
-    return true;
-}
-
-/* True and False: the machine reads the rest of the word. */
-static bool tcall_lenient_word_(tcall_lenient_ *text)
-{
-    char first = tcall_to_lower_(*text->at++);
-    tcall_lenient_put_(text, &first, 1);
-    return true;
-}
-
-/* None. */
-static bool tcall_lenient_none_(tcall_lenient_ *text)
-{
-    const char *at = text->at, *none = "None";
-    while (*none && tcall_lenient_byte_(text, at) == *none) {
-        at++;
-        none++;
-    }
-    if (*none || tcall_lenient_letter_(text, at))
-        return tcall_lenient_is_cut_(text, at);
-    tcall_lenient_put_(text, "null", 4);
-    text->at = at;
-    return true;
-}
-
-/* +5, .5 or -.5, and the 0 that 5. lacks. */
-static bool tcall_lenient_number_(tcall_lenient_ *text)
-{
-    const tcall_syntax_ *s = &text->machine->syntax;
-    uint8_t within = s->state == TCALL_AT_NUMBER_ ? s->within : (uint8_t)0;
-    const char *at = text->at + (*text->at == '+');
-    bool point = tcall_lenient_byte_(text, at) == '.';
-    if (within == TCALL_N_POINT_) {
-        tcall_lenient_put_(text, "0", 1);
-        return true;
-    }
-    if (within && (within != TCALL_N_MINUS_ || *text->at != '.'))
-        return false;
-    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
-        return s->depth && tcall_lenient_is_cut_(text, at + point);
-    if (point)
-        tcall_lenient_put_(text, "0", 1);
-    text->at = at;
+    char last = text->at[-1];
+    text->quote = last == '\''     ? "'\0"
+                  : last == '\x9C' ? "\xE2\x80\x9D\0"
+                                   : "\xE2\x80\x99\0";
     return true;
 }
 
@@ -8701,12 +8545,13 @@ static bool tcall_lenient_number_(tcall_lenient_ *text)
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
     const char *from = text->at;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "09$$",
+    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
+        return false;
+    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
                              tcall_lenient_byte_(text, text->at)))
         text->at++;
-    tcall_lenient_put_(text, "\"", 1);
-    tcall_lenient_put_(text, from, (size_t)(text->at - from));
-    tcall_lenient_put_(text, "\"", 1);
+    tcall_lenient_put_(text, tcall_str_of("\""));
+    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
     return true;
 }
 
@@ -8714,20 +8559,17 @@ static bool tcall_lenient_key_(tcall_lenient_ *text)
 static bool tcall_lenient_comma_(tcall_lenient_ *text)
 {
     tcall_syntax_ *s = &text->machine->syntax;
-    bool after = s->object ? s->state == TCALL_AT_NAME_ && *text->at == '}'
-                           : s->state == TCALL_AT_VALUE_ && *text->at == ']';
-    if (after && s->depth)
-        s->state = TCALL_AT_NEXT_;
-    return after && s->depth;
+    if (s->object != (s->state == TCALL_AT_NAME_) ||
+        *text->at != (s->object ? '}' : ']'))
+        return false;
+    s->state = TCALL_AT_NEXT_;
+    return true;
 }
 
-/* A character of a string that JSON wants escaped, or that need not be: '. */
-static bool tcall_lenient_character_(tcall_lenient_ *text)
+/* A character of a string that JSON wants escaped. */
+static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_ *s = &text->machine->syntax;
-    if (s->high) /* the other half of a character is missing */
-        return false;
-    tcall_syntax_character_(s, (unsigned char)*text->at++);
+    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
     return true;
 }
 
@@ -8736,178 +8578,216 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 {
     if (text->machine->syntax.depth != 1)
         return false;
-    text->slash = text->at;
+    text->slash = text->at - 1;
     text->at = text->value;
-    tcall_lenient_instead_(text, tcall_str_of("\""));
+    tcall_machine_init(text->machine, &text->machine->is);
     return true;
 }
 
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    if (*text->at == '<' ? !tcall_lenient_tag_(text) : !text->at++)
-        return false;
     text->alone = false;
     return true;
+}
+
+/* Returns the end of the text in quotes, bracket or word that begins here. */
+static const char *tcall_lenient_token_(const char *at, const char *end)
+{
+    static const char marks[] = "{}[]:,\"'";
+    const char *to = at;
+    while (to < end && !tcall_is_space_(*to) && *to && !strchr(marks, *to))
+        to++;
+    return to > at || to == end ? to : tcall_token_end_(at, end);
 }
 
 /* The same value again; only white space between its tokens may differ. With
  * comments or smart quotes in the text nothing may. */
 static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
-    static const char marks[] = "{}[]:,\"'";
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
-    const char *value = text->value, *at = text->at, *over = text->over;
-    while (text->alone && value < over) {
-        const char *one = value, *other = at;
-        size_t len;
-        if (blanks) {
-            value = tcall_marker_end_(value, over, " ");
-            at = tcall_marker_end_(at, text->end, " ");
-        }
-        len = (size_t)(tcall_token_end_(value, over) - value);
-        if ((size_t)(text->end - at) < len || memcmp(at, value, len) != 0)
+    const char *value = text->value, *at = text->at;
+    if (!text->alone || *at != '{')
+        return false;
+    while (value < text->over) {
+        const char *to = tcall_lenient_token_(value, text->over);
+        const char *other = tcall_lenient_token_(at, text->end);
+        if (other - at != to - value ||
+            memcmp(at, value, (size_t)(to - value)) != 0)
             return false;
-        /* a blank on one side only must not part a word */
-        if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
-            !strchr(marks, *at))
-            return false;
-        value += len;
-        at += len;
+        value = blanks ? tcall_marker_end_(to, text->over, " ") : to;
+        at = blanks ? tcall_marker_end_(other, text->end, " ") : other;
     }
     text->at = at;
-    return text->alone;
+    return true;
 }
 
 /* ---- the table ---- */
 
-/* Sets of states. */
+/* Where the machine is: sets of the states of the recogniser, and instead of
+ * that of a number */
 #define TCALL_LENIENT_AT_(state) (1u << TCALL_AT_##state##_)
-#define TCALL_LENIENT_VALUE_ \
+#define TCALL_LENIENT_ROOT_      (1u << 12) /* before the value */
+#define TCALL_LENIENT_MINUS_     (1u << 13) /* behind the sign of a number, */
+#define TCALL_LENIENT_POINT_     (1u << 14) /* behind its point */
+#define TCALL_LENIENT_AROUND_    (1u << 15) /* anywhere around the value */
+#define TCALL_LENIENT_INNER_ \
     (TCALL_LENIENT_AT_(VALUE) | TCALL_LENIENT_AT_(FIRST))
+#define TCALL_LENIENT_VALUE_ (TCALL_LENIENT_ROOT_ | TCALL_LENIENT_INNER_)
 #define TCALL_LENIENT_NAME_ \
     (TCALL_LENIENT_AT_(NAME) | TCALL_LENIENT_AT_(FIRST_NAME))
-#define TCALL_LENIENT_BETWEEN_                                               \
-    (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_ | TCALL_LENIENT_AT_(COLON) | \
-     TCALL_LENIENT_AT_(NEXT) | TCALL_LENIENT_AT_(DONE))
-#define TCALL_LENIENT_ROOT_ 0x8000u /* only outside of all brackets */
+#define TCALL_LENIENT_BEHIND_                             \
+    (TCALL_LENIENT_AT_(COLON) | TCALL_LENIENT_AT_(NEXT) | \
+     TCALL_LENIENT_AT_(DONE))
+#define TCALL_LENIENT_BLANK_                                              \
+    (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_ | TCALL_LENIENT_BEHIND_ | \
+     TCALL_LENIENT_AROUND_)
 
-/* Where the machine is, the bytes that are refused there, in ranges, and what
- * is done then. */
+/* A byte order mark, no-break space, quads to hair space, line and paragraph
+ * separator, narrow no-break space, mathematical and ideographic space. */
+static const char tcall_lenient_spaces_[] =
+    "\xEF\xBB\xBF\0\xC2\xA0\0"
+    "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0"
+    "\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
+    "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0\xE2\x80\xA8\0"
+    "\xE2\x80\xA9\0\xE2\x80\xAF\0\xE2\x81\x9F\0\xE3\x80\x80\0";
+
+/* Tags around a call, and special tokens of chat templates; DeepSeek writes
+ * their bars wide (U+FF5C). */
+static const char tcall_lenient_tags_[] =
+    "<tool_call>\0</tool_call>\0<function_call>\0</function_call>\0"
+    "<s>\0</s>\0<|#|>\0<\xEF\xBD\x9C#\xEF\xBD\x9C>\0";
+
+/* In these states one of the patterns, or where there are none nothing, is
+ * skipped, if act does not refuse it, and put is fed instead; NULL: where the
+ * text ends then it was cut. */
 static const struct tcall_lenient_rule_ {
     uint16_t states;
-    char bytes[9];
-    tcall_lenient_act_ act;
-    uint32_t fix;
+    uint8_t fix;
+    const char *patterns;
+    bool (*act)(tcall_lenient_ *text);
+    const char *put;
 } tcall_lenient_rules_[] = {
-    {TCALL_LENIENT_BETWEEN_, "##//", tcall_lenient_comment_, TCALL_FIX_COMMENT},
-    {TCALL_LENIENT_BETWEEN_, "\xC2\xC2\xE2\xE3\xEF\xEF", tcall_lenient_space_,
-     TCALL_FIX_SPACE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "''", tcall_lenient_quote_,
-     TCALL_FIX_SINGLE_QUOTE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "\xE2\xE2",
-     tcall_lenient_quote_, TCALL_FIX_SMART_QUOTE},
-    {TCALL_LENIENT_VALUE_, "FFTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
-    {TCALL_LENIENT_VALUE_, "NN", tcall_lenient_none_, TCALL_FIX_PYTHON},
-    {TCALL_LENIENT_VALUE_, "++..", tcall_lenient_number_, TCALL_FIX_NUMBER},
-    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_number_,
-     TCALL_FIX_NUMBER},
-    {TCALL_LENIENT_NAME_, "AZaz__$$", tcall_lenient_key_,
-     TCALL_FIX_UNQUOTED_KEY},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "]]}}", tcall_lenient_comma_,
-     TCALL_FIX_TRAILING_COMMA},
-    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_character_,
-     TCALL_FIX_CONTROL},
-    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_character_,
-     TCALL_FIX_APOSTROPHE},
-    {TCALL_LENIENT_AT_(FIRST_NAME), "\\\\", tcall_lenient_slash_,
-     TCALL_FIX_ESCAPED_OBJECT},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "``", tcall_lenient_opens_,
-     TCALL_FIX_FENCE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "<<", tcall_lenient_tag_,
-     TCALL_FIX_TAG},
-    {TCALL_LENIENT_AT_(DONE), "``", tcall_lenient_fence_, TCALL_FIX_FENCE},
-    {TCALL_LENIENT_AT_(DONE), "<<", tcall_lenient_behind_, TCALL_FIX_TAG},
-    {TCALL_LENIENT_AT_(DONE), "]]}}", tcall_lenient_behind_,
-     TCALL_FIX_EXTRA_CLOSER},
-    {TCALL_LENIENT_AT_(DONE), ",,", tcall_lenient_behind_,
-     TCALL_FIX_PUNCTUATION},
-    {TCALL_LENIENT_AT_(DONE), "{{", tcall_lenient_again_, TCALL_FIX_REPEATED},
-    {0, "", NULL, 0},
+    {TCALL_LENIENT_BLANK_, TCALL_FIX_I_COMMENT_, "", tcall_lenient_comment_,
+     ""},
+    {TCALL_LENIENT_BLANK_, TCALL_FIX_I_SPACE_, tcall_lenient_spaces_, NULL, ""},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, TCALL_FIX_I_SINGLE_QUOTE_,
+     "'\0", tcall_lenient_quote_, "\""},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, TCALL_FIX_I_SMART_QUOTE_,
+     "\xE2\x80\x9C\0\xE2\x80\x98\0", tcall_lenient_quote_, "\""},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "T\0", NULL, "t"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "F\0", NULL, "f"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "None\0", NULL, "null"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_NUMBER_, "+&\0", NULL, ""},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_NUMBER_, "+.&\0", NULL, "0."},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_MINUS_, TCALL_FIX_I_NUMBER_, ".&\0",
+     NULL, "0."},
+    {TCALL_LENIENT_POINT_, TCALL_FIX_I_NUMBER_, "", NULL, "0"},
+    {TCALL_LENIENT_VALUE_, TCALL_FIX_I_PYTHON_, "Non\0No\0N\0", NULL, NULL},
+    {TCALL_LENIENT_INNER_ | TCALL_LENIENT_MINUS_, TCALL_FIX_I_NUMBER_,
+     "+.\0+\0.\0", NULL, NULL},
+    {TCALL_LENIENT_NAME_, TCALL_FIX_I_UNQUOTED_KEY_, "", tcall_lenient_key_,
+     "\""},
+    {TCALL_LENIENT_AT_(VALUE) | TCALL_LENIENT_AT_(NAME),
+     TCALL_FIX_I_TRAILING_COMMA_, "", tcall_lenient_comma_, ""},
+    {TCALL_LENIENT_AT_(STRING), TCALL_FIX_I_CONTROL_, "",
+     tcall_lenient_control_, ""},
+    {TCALL_LENIENT_AT_(ESCAPE), TCALL_FIX_I_APOSTROPHE_, "'\0", NULL, "u0027"},
+    {TCALL_LENIENT_AT_(FIRST_NAME), TCALL_FIX_I_ESCAPED_OBJECT_, "\\\0",
+     tcall_lenient_slash_, "\""},
+    {TCALL_LENIENT_ROOT_, TCALL_FIX_I_FENCE_, "```\0", tcall_lenient_fence_,
+     ""},
+    {TCALL_LENIENT_AT_(DONE) | TCALL_LENIENT_AROUND_, TCALL_FIX_I_FENCE_,
+     "```\0", NULL, ""},
+    {TCALL_LENIENT_ROOT_ | TCALL_LENIENT_AROUND_, TCALL_FIX_I_TAG_,
+     tcall_lenient_tags_, NULL, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_TAG_, tcall_lenient_tags_,
+     tcall_lenient_behind_, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_EXTRA_CLOSER_, "]\0}\0",
+     tcall_lenient_behind_, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_PUNCTUATION_, ",\0",
+     tcall_lenient_behind_, ""},
+    {TCALL_LENIENT_AT_(DONE), TCALL_FIX_I_REPEATED_, "", tcall_lenient_again_,
+     ""},
+    {0, 0, "", NULL, NULL},
 };
 
-/* Looks for a rule for the byte at hand, refused with this error. */
-static bool tcall_lenient_mends_(tcall_lenient_ *text, int error)
+/* Applies the first rule that goes where the machine is. Returns it, or that
+ * which ends the table, and then nothing has changed. */
+static const struct tcall_lenient_rule_ *
+tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
-    const char *at = text->at;
-    const tcall_syntax_ *s = &text->machine->syntax;
-    unsigned where = 1u << s->state | (s->depth ? 0 : TCALL_LENIENT_ROOT_);
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
-    for (; rule->states; rule++)
-        if (rule->states & where & ~TCALL_LENIENT_ROOT_ &&
-            !(rule->states & ~where & TCALL_LENIENT_ROOT_) &&
-            tcall_lenient_in_(rule->bytes, *at) && rule->act(text))
+    const char *from = text->at;
+    for (; rule->states; rule++) {
+        if (rule->states & where &&
+            (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
+            (!rule->act || rule->act(text)))
             break;
-    if (rule->states)
-        tcall_lenient_fixed_(text, rule->fix, at, error);
-    return rule->states != 0;
+        text->at = from;
+    }
+    return rule;
+}
+
+/* Whether nothing follows but what may be around the value: where that is open,
+ * it was cut. */
+static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
+{
+    tcall_lenient_ ahead = *text;
+    do
+        ahead.at = tcall_marker_end_(ahead.at, ahead.end, " ");
+    while (ahead.at < ahead.end &&
+           tcall_lenient_apply_(&ahead, TCALL_LENIENT_AROUND_)->states);
+    return ahead.at == ahead.end &&
+           tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->at);
+}
+
+/* Returns the set that holds where the machine is. */
+static unsigned tcall_lenient_where_(const tcall_syntax_ *s)
+{
+    if (s->state == TCALL_AT_NUMBER_)
+        return s->within == TCALL_N_MINUS_   ? TCALL_LENIENT_MINUS_
+               : s->within == TCALL_N_POINT_ ? TCALL_LENIENT_POINT_
+                                             : 0;
+    return s->state || s->depth ? 1u << s->state : TCALL_LENIENT_ROOT_;
 }
 
 /* ---- what no rule mends ---- */
 
-/* Returns where the word or number begins that ends here. */
-static const char *tcall_lenient_begin_(const tcall_lenient_ *text)
+/* Says what is wrong at a byte that was refused with this error, and where: the
+ * string before it did not end where it seemed to, or the word or number did
+ * not, or a second value follows. */
+static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
 {
-    const char *at = text->at;
-    while (at > text->blank && tcall_lenient_in_("AZaz__09++-.", at[-1]))
-        at--;
-    return at;
-}
-
-/* Says what is wrong between two values: the string before did not end where it
- * seemed to, or the word or number did not, or they are two. */
-static int tcall_lenient_between_(tcall_lenient_ *text, int error)
-{
-    const char *token = text->token, *from = tcall_lenient_begin_(text);
-    char c = *text->at, last = token > text->start ? token[-1] : (char)0;
-    bool number = tcall_lenient_in_("09++-.", *from);
-    if (last && strchr("\"'\x99\x9D", last) &&
+    uint8_t state = text->machine->syntax.state;
+    unsigned where = 1u << state;
+    const char *token = text->token, *from = text->at, *end = text->end;
+    char c = *from, last = token > text->start ? token[-1] : (char)0;
+    bool within = state == TCALL_AT_NUMBER_ || state == TCALL_AT_LITERAL_;
+    bool number;
+    if (where & TCALL_LENIENT_BEHIND_ && last && strchr("\"'\x99\x9D", last) &&
         !tcall_lenient_in_(",,::]]}}", c)) {
         text->at = token - ((unsigned char)last < 0x80 ? 1 : 3);
         return TCALL_E_UNESCAPED_QUOTE;
     }
-    if (text->machine->syntax.state == TCALL_AT_COLON_)
+    if (!within && !(where & (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_AT_(NEXT) |
+                              TCALL_LENIENT_AT_(DONE))))
         return error;
-    if (from < text->at && (number ? !tcall_lenient_in_(",,//::]]}}", c)
-                                   : tcall_lenient_letter_(text, text->at))) {
+    while (from > text->blank && tcall_lenient_in_("AZaz__09++-.", from[-1]))
+        from--;
+    number = tcall_lenient_in_("09++-.", *from);
+    if (within || ((from < text->at || where & TCALL_LENIENT_VALUE_) &&
+                   (number ? !tcall_lenient_in_(",,//::]]}}", c)
+                           : tcall_lenient_letter_(text)))) {
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
     if (error == TCALL_E_TRAILING && text->alone &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
-         tcall_marker_end_(text->at, text->end, "\xE2\x80\x9C") ||
-         tcall_marker_end_(text->at, text->end, "\xE2\x80\x98")))
+         tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
+         tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
         return TCALL_E_MULTIPLE;
     return error;
-}
-
-/* Says what is wrong at a byte that was refused with this error. */
-static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
-{
-    switch (text->machine->syntax.state) {
-    case TCALL_AT_COLON_:
-    case TCALL_AT_NEXT_:
-    case TCALL_AT_DONE_: return tcall_lenient_between_(text, error);
-    case TCALL_AT_NUMBER_: text->at = tcall_lenient_begin_(text); return error;
-    case TCALL_AT_LITERAL_:
-        text->at = tcall_lenient_begin_(text);
-        return TCALL_E_BARE_WORD;
-    case TCALL_AT_VALUE_:
-    case TCALL_AT_FIRST_:
-        return tcall_lenient_letter_(text, text->at) ? TCALL_E_BARE_WORD
-                                                     : error;
-    default: return error;
-    }
 }
 
 /* Whether an error is one of grammar, which may be a slip that has one
@@ -8919,30 +8799,44 @@ static bool tcall_is_slip_(int error)
            error != TCALL_E_DEPTH;
 }
 
+/* Notes where what was read before the place at hand ends. */
+static void tcall_lenient_passed_(tcall_lenient_ *text)
+{
+    const char *end = text->at;
+    while (end > text->blank && tcall_is_space_(end[-1]))
+        end--;
+    if (end > text->blank)
+        text->token = end;
+    if (!text->over && text->machine->syntax.state == TCALL_AT_DONE_)
+        text->over = text->token;
+}
+
 /* A byte was refused: it is mended, or the error of the text. */
 static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
     tcall_syntax_ *s = &machine->syntax;
+    const struct tcall_lenient_rule_ *rule;
+    const char *at = text->at;
     int error = s->error;
-    const char *end = text->at;
     if (!tcall_is_slip_(error)) {
-        tcall_lenient_fail_(text, error, text->at);
+        tcall_lenient_fail_(text, error, at);
         return;
     }
     s->error = TCALL_OK;
     machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
-    while (end > text->blank && tcall_is_space_(end[-1]))
-        end--;
-    if (end > text->blank)
-        text->token = end;
-    if (!text->over && s->state == TCALL_AT_DONE_)
-        text->over = text->token;
-    if (tcall_lenient_mends_(text, error) ||
-        (s->depth && tcall_lenient_is_cut_(text, text->at)))
-        return;
-    error = tcall_lenient_blame_(text, error);
-    tcall_lenient_fail_(text, error, text->at);
+    tcall_lenient_passed_(text);
+    rule = tcall_lenient_apply_(text, tcall_lenient_where_(s));
+    if (rule->put) {
+        tcall_lenient_fixed_(text, rule->fix, at, error);
+        if (rule->states == TCALL_LENIENT_BLANK_)
+            text->blank = text->at;
+        tcall_lenient_put_(text, tcall_str_of(rule->put));
+    } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
+        text->at = at;
+        error = tcall_lenient_blame_(text, error);
+        tcall_lenient_fail_(text, error, text->at);
+    }
 }
 
 /* ---- the way through the text ---- */
@@ -8957,38 +8851,30 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
-/* Goes on in a string that has another quote, up to where JSON's would end it,
- * or this one does. */
-static void tcall_lenient_quoted_(tcall_lenient_ *text)
-{
-    const char *to = text->at;
-    bool marks = text->machine->syntax.state != TCALL_AT_ESCAPE_;
-    while (to < text->end && *to != *text->quote && *to != '"')
-        to++;
-    if (to > text->at) {
-        tcall_lenient_pass_(text, (size_t)(to - text->at));
-    } else if (marks && tcall_lenient_skip_(text, text->quote)) {
-        text->quote = NULL;
-        tcall_lenient_put_(text, "\"", 1);
-    } else if (marks && tcall_lenient_skip_(text, "\"")) {
-        tcall_lenient_put_(text, "\\\"", 2);
-    } else {
-        tcall_lenient_pass_(text, 1);
-    }
-}
-
-/* Goes on with what the text holds next. */
+/* Goes on with what the text holds next: of a string that has another quote, up
+ * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    if (s->state == TCALL_AT_VALUE_ && !s->depth) {
-        tcall_lenient_skip_(text, " ");
-        text->value = text->at;
-    }
+    const char *to = text->end;
+    if (s->state == TCALL_AT_VALUE_ && !s->depth)
+        text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        tcall_lenient_quoted_(text);
-    else
-        tcall_lenient_pass_(text, (size_t)(text->end - text->at));
+        for (to = text->at;
+             to < text->end && *to != *text->quote && *to != '"';)
+            to++;
+    if (to > text->at) {
+        tcall_lenient_pass_(text, (size_t)(to - text->at));
+    } else if (s->state == TCALL_AT_ESCAPE_) {
+        tcall_lenient_pass_(text, 1);
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, tcall_str_of("\\\""));
+    } else if (tcall_lenient_skip_(text, text->quote)) {
+        text->quote = NULL;
+        tcall_lenient_put_(text, tcall_str_of("\""));
+    } else {
+        tcall_lenient_pass_(text, 1);
+    }
 }
 
 /* Ends the string as which {\"a\":1} is read: all of the text is in it. */
@@ -8996,7 +8882,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, "\"", 1);
+        tcall_lenient_put_(text, tcall_str_of("\""));
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED
@@ -9008,21 +8894,23 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 /* Reads what stands in place of the object: nothing and null mean an empty one,
  * a string holds it. That this is broken JSON says no more than that it is no
  * object: another error knows better. */
-static int tcall_lenient_object_(tcall_lenient_ *text, uint32_t fix, int error)
+static int tcall_lenient_object_(tcall_lenient_ *text, int error)
 {
     tcall_machine *machine = text->machine;
-    const char *at = text->slash ? text->slash : text->value;
     tcall_str object = tcall_str_of("{}");
-    int r;
-    if (fix == TCALL_FIX_DOUBLE_ENCODED)
+    int r, fix = machine->len ? TCALL_FIX_I_NULL_ : TCALL_FIX_I_EMPTY_;
+    if (machine->len && *machine->text == '"') {
+        fix = TCALL_FIX_I_DOUBLE_ENCODED_;
         object = tcall_text_decode_(machine->text);
+    }
+    text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
-        tcall_lenient_fixed_(text, fix, at, error);
-    tcall_lenient_instead_(text, object);
+        tcall_lenient_fixed_(text, fix, text->at, error);
+    tcall_machine_init(machine, &machine->is);
+    tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
         r = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
-    text->at = at;
     return r;
 }
 
@@ -9031,7 +8919,7 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
 {
     tcall_machine *machine = text->machine;
     const tcall_syntax_ *s = &machine->syntax;
-    bool nothing = s->state == TCALL_AT_VALUE_ && !s->depth &&
+    bool nothing = tcall_lenient_where_(s) == TCALL_LENIENT_ROOT_ &&
                    !(text->fixes & ~(uint32_t)TCALL_FIX_SPACE);
     int r;
     if (text->slash)
@@ -9039,12 +8927,10 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
     r = text->error;
     if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
         r = tcall_machine_end(machine);
-    if (!text->error && nothing)
-        r = tcall_lenient_object_(text, TCALL_FIX_EMPTY, r);
-    else if (r == TCALL_E_NOT_OBJECT && *machine->text == '"')
-        r = tcall_lenient_object_(text, TCALL_FIX_DOUBLE_ENCODED, r);
-    else if (r == TCALL_E_NOT_OBJECT && *machine->text == 'n')
-        r = tcall_lenient_object_(text, TCALL_FIX_NULL, r);
+    if (nothing ? !text->error
+                : r == TCALL_E_NOT_OBJECT &&
+                      (*machine->text == '"' || *machine->text == 'n'))
+        r = tcall_lenient_object_(text, r);
     if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
         r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
@@ -9060,7 +8946,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
                          tcall_str bytes, bool strict, uint32_t *fixes)
 {
     tcall_lenient_ text;
-    bool used;
     int r;
     *fixes = 0;
 #ifdef TOOLCALL_JSMN /* what is wrong with other text is said as without it */
@@ -9070,7 +8955,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
 #endif
     memset(&text, 0, sizeof text);
     text.machine = machine;
-    text.desc = desc;
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
@@ -9079,8 +8963,8 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);
-    used = r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY;
-    *fixes = used ? text.fixes : 0;
+    if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
+        *fixes = text.fixes;
     machine->at = (size_t)(text.at - text.start);
     return machine->error = r;
 }
@@ -11091,13 +10975,15 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The text is read twice. First the recogniser checks that it is JSON; it notes
- * where each schema in it ends, and adds up what all of them take. So nothing
- * is begun that there is no memory for. Then each schema in turn becomes a node
- * with rows, and the schemas that are values of its keywords get nodes that
- * wait for their own turn: those of one keyword lie in one array. When all are
- * made, $refs are followed along the rows, and the frames that each node needs
- * are counted. Names, bounds and enums stay in the text.
+ * The recogniser checks that the text is JSON. Then it is walked over twice by
+ * the same code: the first walk only adds up how much memory it takes, so that
+ * nothing is begun that there is no memory for; the second one makes nodes.
+ *
+ * Members and rows are put on a stack. When the schemas of a keyword are over,
+ * their members are one array at its top, and when a schema is over, so are its
+ * rows: the array moves to the other end of the memory, where it stays. When
+ * all are made, $refs are followed along the rows, and the frames that each
+ * node needs are counted. Names, bounds and enums stay in the text.
  */
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
@@ -11147,33 +11033,27 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
 
 /* ---- keywords and what they take ---- */
 
-/* How the value of each keyword begins. */
-static const char tcall_keyword_begins_[] = {0,
-#define TCALL_X_(NAME, keyword, begins) begins,
-                                             TCALL_KEYWORDS_(TCALL_X_)
+/* How the value of each keyword begins, and the drafts that have it. */
+static const struct {
+    char begins;
+    uint8_t drafts; /* bits of tcall_draft */
+} tcall_keywords_[] = {{0, 0},
+#define TCALL_X_(NAME, keyword, begins, drafts) {begins, TCALL_IN_##drafts##_},
+                       TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
 };
 
-/* Whether the row of a keyword has schemas of its own. */
+/* Returns whether the row of a keyword has schemas of its own. */
 static bool tcall_row_has_(uint8_t on)
 {
     return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
            (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns the rows that a keyword makes whose value begins so. */
-static uint8_t tcall_rows_made_(uint8_t on, char first)
+/* Returns whether a row has schemas by their names, which are all different. */
+static bool tcall_row_is_map_(uint8_t on)
 {
-    if (on == TCALL_ON_DEPENDENCIES_)
-        return 2; /* of names, and of schemas */
-    return on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_ &&
-           (on != TCALL_ON_UNIQUE_ || first != 'f');
-}
-
-/* Returns the slots of the hash table that follows so many members. */
-static uint32_t tcall_slots_of_(uint32_t count)
-{
-    return count > TCALL_FEW_ ? count + count / 2 : 0;
+    return tcall_keywords_[on].begins == '{' && on != TCALL_ON_PATTERNS_;
 }
 
 static uint32_t tcall_whole_words_(uint32_t bytes)
@@ -11182,186 +11062,55 @@ static uint32_t tcall_whole_words_(uint32_t bytes)
     return (bytes + word - 1) / word * word;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
-/* Compiles the pattern in the string at a quote. */
-static int tcall_sc_program_(tcall_pattern *out, const char *quote, void *mem,
-                             size_t size)
+/* Returns the bytes of the hash table that follows so many members. */
+static uint32_t tcall_table_bytes_(uint32_t count)
 {
-    return tcall_pattern_compile(out, tcall_text_inner_(quote),
-                                 TCALL_PATTERN_ESCAPED, mem, size);
+    uint32_t slots = count > TCALL_FEW_ ? count + count / 2 : 0;
+    return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
-#endif
-
-/* Returns the bytes that a pattern takes. */
-static uint32_t tcall_match_bytes_(const char *quote)
-{
-    uint32_t program = 0;
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_pattern pattern;
-    tcall_sc_program_(&pattern, quote, NULL, 0);
-    program = tcall_whole_words_((uint32_t)pattern.need);
-#else
-    (void)quote;
-#endif
-    return (uint32_t)sizeof(tcall_match) + program;
-}
-
-/* ---- how much memory ---- */
+/* ---- what is made ---- */
 
 #define TCALL_SCHEMAS_MAX_ 0xFFF0
 
-/* A schema of the text, in the order in which they begin there. */
+/* A schema, when all are made: those within others come after them. */
 typedef struct tcall_sc_mark_ {
-    const char *end;      /* of an object: where it ends */
-    tcall_member *member; /* in which its node lies, or NULL */
-    uint16_t next;  /* the first mark after those within it; then the one that
-                     * waits for its frames */
-    uint16_t width; /* the frames that it needs; 0: not counted yet */
+    tcall_member *member; /* in which its node lies */
+    uint16_t next;        /* the schema that waits for its frames */
+    uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
-
-/* What a text takes, while it is recognised. */
-typedef struct tcall_sizes_ {
-    tcall_syntax_ syntax;
-    tcall_sc_mark_ *mark;
-    uint32_t most;       /* marks that there is room for */
-    uint32_t schemas;    /* so many there are */
-    uint32_t bytes;      /* of what stays */
-    const char *key;     /* the name at hand */
-    const char *pattern; /* the string that came last is one */
-    const char *beyond;  /* the first schema that is too much, or NULL */
-    const char *draft;   /* the root's $schema, or NULL */
-    uint8_t on;          /* the keyword at hand */
-    bool piece;          /* the name at hand comes in pieces */
-    struct {        /* around the value at each depth, and in the deepest one */
-        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
-        uint16_t count; /* of the schemas; of a schema its mark */
-    } open[TOOLCALL_MAX_DEPTH + 2];
-} tcall_sizes_;
-
-/* The pattern that came last is complete, and can be compiled. */
-static void tcall_sizes_pattern_(tcall_sizes_ *sizes)
-{
-    if (sizes->pattern)
-        sizes->bytes += tcall_match_bytes_(sizes->pattern);
-    sizes->pattern = NULL;
-}
-
-static bool tcall_sizes_name_(tcall_syntax_ *s, const char *name, size_t len,
-                              bool last)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    tcall_str word = tcall_slice_(name, len);
-    tcall_sizes_pattern_(sizes);
-    if (!sizes->piece)
-        sizes->key = s->from;
-    else if (last)
-        word = tcall_text_inner_(sizes->key);
-    sizes->piece = !last;
-    if (!last || sizes->open[s->depth].on)
-        return true;
-    sizes->on = tcall_keyword_of_(word);
-    return sizes->on != TCALL_ON_NOTHING_;
-}
-
-/* The value of a keyword begins. Returns whether it is a list of schemas. */
-static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
-{
-    uint8_t on = sizes->on;
-    sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
-    if (on == TCALL_ON_PATTERN_ && first == '"')
-        sizes->pattern = sizes->syntax.from;
-    if (on == TCALL_ON_SCHEMA_ && sizes->syntax.depth == 1 && !sizes->draft)
-        sizes->draft = sizes->syntax.from;
-    sizes->open[sizes->syntax.depth + 1].on = on;
-    sizes->open[sizes->syntax.depth + 1].count = 0;
-    return tcall_row_has_(on) && (first == '{' || first == '[');
-}
-
-/* A schema begins. */
-static void tcall_sizes_mark_(tcall_sizes_ *sizes, const char *at)
-{
-    uint32_t i = sizes->schemas++;
-    if (i == TCALL_SCHEMAS_MAX_)
-        sizes->beyond = at;
-    if (i < sizes->most) {
-        sizes->mark[i].end = at + 1;
-        sizes->mark[i].member = NULL;
-        sizes->mark[i].next = (uint16_t)(i + 1);
-        sizes->mark[i].width = 0;
-    }
-    sizes->open[sizes->syntax.depth + 1].on = TCALL_ON_NOTHING_;
-    sizes->open[sizes->syntax.depth + 1].count = (uint16_t)i;
-}
-
-/* A value begins: a schema, or what a keyword says. */
-static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    uint8_t on = sizes->open[s->depth].on;
-    if (!on) {
-        bool list = tcall_sizes_value_(sizes, first);
-        on = sizes->on;
-        if (tcall_keyword_begins_[on] != 's' || first == '[')
-            return list ? TCALL_HEAR_ : TCALL_SKIP_;
-    }
-    if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
-        return TCALL_SKIP_; /* names */
-    if (sizes->open[s->depth].on)
-        sizes->open[s->depth].count++;
-    tcall_sizes_mark_(sizes, s->from);
-    sizes->bytes += (uint32_t)sizeof(tcall_member);
-    if (on == TCALL_ON_PATTERNS_)
-        sizes->bytes += tcall_match_bytes_(sizes->key);
-    return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-/* A schema or a list of them ends. */
-static void tcall_sizes_end_(tcall_syntax_ *s)
-{
-    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    uint8_t on = sizes->open[s->depth + 1].on;
-    uint16_t count = sizes->open[s->depth + 1].count;
-    tcall_sizes_pattern_(sizes);
-    if (!on && count < sizes->most) {
-        sizes->mark[count].end = s->from;
-        sizes->mark[count].next = (uint16_t)sizes->schemas;
-    } else if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_) {
-        sizes->bytes += tcall_whole_words_(tcall_slots_of_(count) *
-                                           (uint32_t)sizeof(uint16_t));
-    }
-}
-
-static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
-    tcall_sizes_name_, tcall_sizes_begin_, NULL, tcall_sizes_end_};
-
-/* ---- what is made ---- */
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
-    char *low;     /* memory for what stays: rows are taken from its end, all */
-    uint32_t left; /* else from its beginning */
+    char *top;  /* of the stack, which grows up; NULL: all is only counted */
+    char *high; /* where that begins which stays; it grows down */
+    uint32_t bytes; /* of all */
+    uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
-    uint32_t marks;
-    tcall_sc_mark_ *next; /* the mark of the schema that begins next */
-    tcall_node *node;     /* the schema at hand, and its rows, the last first */
-    tcall_row *row;
-    uint8_t rows;
-    uint8_t draft;
-    bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
     const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
+    uint8_t draft, depth;
+    union {
+        tcall_member member;
+        tcall_row row;
+        tcall_match match;
+    } spare;        /* in place of what is only counted */
+    struct {        /* around the value at each depth, and in the deepest one */
+        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
+        uint8_t only;   /* of a schema: the keyword whose only one it is */
+        uint16_t count; /* of members or rows on the stack */
+    } open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema; the rest of it is looked at, too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text), reason,
-                        remedy);
+    if (c->top)
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11377,44 +11126,78 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Takes zeroed memory that stays. There is as much as was added up; NULL where
- * the text is refused. */
-static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
+/* Puts so many bytes on the stack. */
+static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
-    void *at = c->low;
-    bytes = tcall_whole_words_(bytes);
-    if (bytes > c->left)
-        return NULL;
-    c->low += bytes;
-    c->left -= bytes;
+    void *at = c->top;
+    c->bytes += bytes;
+    if (!at)
+        return &c->spare;
+    c->top += bytes;
     return at;
 }
 
-/* Makes the member of the schema at p, which waits for its rows. name: its
- * quote, or p. Returns where it ends, NULL: that is not known. */
-static const char *tcall_sc_member_(tcall_sc_ *c, tcall_row *row,
-                                    const char *name, const char *p)
+/* Moves the last bytes of the stack to where they stay. */
+static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
 {
-    tcall_member *member = NULL;
-    uint32_t i;
-    if (*p == '{' || *p == 't' || *p == 'f')
-        member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
-    else
-        tcall_sc_malformed_(c, p, 's');
-    if (!member)
-        return NULL;
-    while (c->next->end <= p) /* within what was refused */
-        c->next++;
-    i = (uint32_t)(c->next - c->mark);
-    member->name = name;
-    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    member->node.kind = TCALL_KIND_ROWS_;
-    member->node.digits = (uint8_t)i; /* for now: its mark */
-    member->node.flags = (uint8_t)(i >> 8);
-    row->count++;
-    c->mark[i].member = member;
-    c->next = &c->mark[c->mark[i].next];
-    return *p == '{' ? c->mark[i].end : NULL;
+    if (!c->top)
+        return &c->spare;
+    c->top -= bytes;
+    c->high -= bytes;
+    return memmove(c->high, c->top, bytes);
+}
+
+/* Returns the rows of the schema at hand; the member that it lies in is the one
+ * before them. */
+static tcall_row *tcall_sc_rows_(tcall_sc_ *c)
+{
+    return (tcall_row *)(void *)c->top - c->open[c->depth].count;
+}
+
+static tcall_node *tcall_sc_node_(tcall_sc_ *c)
+{
+    return &((tcall_member *)(void *)tcall_sc_rows_(c))[-1].node;
+}
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. That of
+ * the names of dependencies is beside one of the keyword itself. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+{
+    tcall_row *row = tcall_sc_rows_(c);
+    uint16_t left = c->open[c->depth].count;
+    for (; left; left--, row++)
+        if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
+            return row;
+    return NULL;
+}
+
+/* Makes a row of a keyword. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
+                                    uint8_t flags)
+{
+    tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
+    c->open[c->depth].count++;
+    row->on = on;
+    row->flags = flags;
+    row->count = 0;
+    row->of.text = p;
+    return row;
+}
+
+/* Reads the name at a quote. Returns its value. */
+static const char *tcall_sc_name_(const char *quote, tcall_str *name)
+{
+    const char *colon;
+    *name = tcall_text_inner_(quote);
+    colon = tcall_text_space_(name->ptr + name->len + 1);
+    return tcall_text_space_(colon + 1);
+}
+
+/* Returns the length of a name as tcall_node.digits has it. */
+static uint8_t tcall_sc_digits_(tcall_str name)
+{
+    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
 /* Returns the text of a schema. */
@@ -11424,51 +11207,145 @@ static const char *tcall_sc_text_(const tcall_member *member)
                                 : member->name;
 }
 
-/* ---- the keywords of a schema ---- */
-
-/* Returns the row that the schema at hand has of a keyword, or NULL. That of
- * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+/* Compiles the pattern in the string at a quote. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
 {
-    uint8_t i;
-    for (i = 0; i < c->rows; i++)
-        if (c->row[i].on == on && !(c->row[i].flags & TCALL_ROW_OLD_))
-            return &c->row[i];
-    return NULL;
+#ifndef TOOLCALL_NO_PATTERN
+    tcall_pattern pattern;
+    size_t size = c->top ? (size_t)(c->high - c->top) : 0;
+    uint32_t bytes;
+    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
+                              TCALL_PATTERN_ESCAPED, c->top,
+                              size) == TCALL_E_INVALID)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    bytes = tcall_whole_words_((uint32_t)pattern.need);
+    tcall_sc_push_(c, bytes);
+    match->text = quote;
+    match->program = tcall_sc_settle_(c, bytes);
+    match->count = pattern.count;
+    match->states = pattern.states;
+#else
+    (void)match;
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
+#endif
 }
 
-/* Makes a row of a keyword. Returns NULL where the text is refused. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
-                                    uint8_t flags)
+/* Compiles the patterns of the members on the stack, which are to follow them.
+ */
+static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
 {
-    if (c->left < sizeof *c->row)
-        return NULL;
-    c->left -= (uint32_t)sizeof *c->row;
-    c->rows++;
-    c->row--;
-    c->row->on = on;
-    c->row->flags = flags;
-    c->row->of.text = p;
-    return c->row;
+    const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
+    const tcall_member *member = (tcall_member *)(void *)c->top - count;
+    tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
+    for (; count; count--)
+        tcall_sc_pattern_(c, match++, (member++)->name);
+    tcall_sc_settle_(c, bytes);
 }
 
-/* Whether the draft has a keyword. */
-static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
+/* Looks for names that came twice; more than a few go into their hash table. */
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
-    switch (on) {
-    case TCALL_ON_PREFIX_: return c->draft == TCALL_DRAFT_2020;
-    case TCALL_ON_EXTRA_: return c->draft != TCALL_DRAFT_2020;
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_NEEDED_:
-    case TCALL_ON_MIN_CONTAINS_:
-    case TCALL_ON_MAX_CONTAINS_: return c->draft <= TCALL_DRAFT_2019;
-    default: return true;
+    const tcall_member *member = row->of.members;
+    uint32_t table = tcall_table_bytes_(row->count);
+    uint16_t i;
+    memset((void *)(uintptr_t)(member + row->count), 0, table);
+    for (i = 0; i < row->count && c->steps > 0; i++, member++) {
+        bool twice;
+        if (table) {
+            uint16_t *slot = tcall_member_slot_(
+                row, tcall_text_bytes_of_(member->name), &c->steps);
+            twice = *slot != 0;
+            *slot = (uint16_t)(i + 1);
+        } else { /* the search comes back to itself in the end */
+            twice = tcall_member_of_(row, (uint16_t)(i + 1), member->name,
+                                     member->node.digits) < i;
+        }
+        if (twice)
+            tcall_sc_refuse_(c, member->name, "name given twice", "keep one");
     }
 }
 
-/* Returns the draft that the value of a $schema names, -1: none that is known.
- */
-static int tcall_sc_draft_of_(const char *p)
+/* The schemas of a keyword are over: its row gets their members. */
+static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
+{
+    const tcall_member *members;
+    tcall_row *row;
+    if (tcall_row_is_map_(on)) {
+        tcall_sc_push_(c, tcall_table_bytes_(count));
+        tcall_sc_settle_(c, tcall_table_bytes_(count));
+    } else if (on == TCALL_ON_PATTERNS_ && c->top) {
+        tcall_sc_patterns_(c, count);
+    }
+    members = (tcall_member *)tcall_sc_settle_(
+        c, count * (uint32_t)sizeof(tcall_member));
+    row = tcall_sc_row_add_(c, on, NULL, 0);
+    row->of.members = members;
+    row->count = count;
+    if (tcall_row_is_map_(on) && c->top)
+        tcall_sc_twice_(c, row);
+}
+
+/* Begins a list of schemas, or a schema: only: of that keyword. */
+static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
+{
+    c->depth++;
+    c->open[c->depth].on = on;
+    c->open[c->depth].only = only;
+    c->open[c->depth].count = 0;
+}
+
+/* Makes the member of the schema at p. name: its quote, or p; only: the keyword
+ * whose only schema it is. Returns whether its keywords are read next. */
+static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
+                             uint8_t only)
+{
+    tcall_member *member = (tcall_member *)tcall_sc_push_(c, sizeof *member);
+    if (*p != '{' && *p != 't' && *p != 'f')
+        tcall_sc_malformed_(c, p, 's');
+    if (c->marks++ == TCALL_SCHEMAS_MAX_)
+        c->beyond = p;
+    memset(member, 0, sizeof *member);
+    member->name = name;
+    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    if (!only)
+        c->open[c->depth].count++;
+    if (*p == '{')
+        tcall_sc_open_(c, TCALL_ON_NOTHING_, only);
+    else if (only)
+        tcall_sc_list_(c, only, 1);
+    return *p == '{';
+}
+
+/* Reads what comes next in a list of schemas. Returns where reading goes on. */
+static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
+{
+    uint8_t on = c->open[c->depth].on, digits = 0;
+    const char *p = at;
+    tcall_member *member = (tcall_member *)(void *)c->top;
+    bool open;
+    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+        tcall_str name;
+        p = tcall_sc_name_(at, &name);
+        digits = tcall_sc_digits_(name);
+    }
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (on == TCALL_ON_PATTERNS_ && !c->top)
+        tcall_sc_pattern_(
+            c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
+    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
+    if (member)
+        member->node.digits = digits;
+    return open ? p + 1 : tcall_text_skip_(p);
+}
+
+/* ---- the keywords of a schema ---- */
+
+/* Returns the draft that the value of a $schema names; of none that is known
+ * the other. */
+static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -11476,8 +11353,8 @@ static int tcall_sc_draft_of_(const char *p)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (int)tcall_drafts_[i].draft;
-    return -1;
+            return (uint8_t)tcall_drafts_[i].draft;
+    return other;
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -11497,18 +11374,17 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
-    c->node->types = 0;
+    uint8_t types = 0;
     for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
                              "use object, array, string, number, integer, "
                              "boolean or null");
-        c->node->types |= type;
+        types |= type;
     }
+    tcall_sc_node_(c)->types = types;
 }
-
-/* ---- what they say ---- */
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
 static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
@@ -11538,17 +11414,15 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     }
 }
 
-/* Counts the names in a list. Returns where it ends. */
-static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
-                                   uint16_t *count)
+/* Counts the names in a list. */
+static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
-    const char *at = tcall_text_next_(list + 1);
-    for (*count = 0; *at != ']'; ++*count) {
+    const char *at = tcall_text_first_(list);
+    uint16_t count = 0;
+    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
-        at = tcall_text_next_(tcall_text_skip_(at));
-    }
-    return at + 1;
+    return count;
 }
 
 /* The lists of names of dependentRequired; old: of dependencies, which may have
@@ -11556,117 +11430,25 @@ static const char *tcall_sc_names_(tcall_sc_ *c, const char *list,
 static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
-    uint16_t count;
+    tcall_str name;
     for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
-        p = tcall_text_value_(key);
+        p = tcall_sc_name_(key, &name);
         if (*p == '[')
-            tcall_sc_names_(c, p, &count);
+            tcall_sc_names_(c, p);
         else if (!old)
             tcall_sc_refuse_(c, p, "wrong kind of value",
                              "use an array of names");
     }
 }
 
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
+/* Looks at what a keyword says that has no row, or lists of names. */
+static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
+                           const char *p)
 {
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_pattern pattern;
-    if (tcall_sc_program_(&pattern, quote, c->low, c->left) == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    match->text = quote;
-    match->program = tcall_sc_take_(c, (uint32_t)pattern.need);
-    match->count = pattern.count;
-    match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
-}
-
-/* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
-{
-    uint32_t slots = tcall_slots_of_(row->count);
-    bool table = tcall_sc_take_(c, slots * (uint32_t)sizeof(uint16_t)) && slots;
-    uint16_t i;
-    for (i = 0; i < row->count && c->steps > 0; i++) {
-        const char *quote = row->of.members[i].name;
-        tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        bool twice;
-        if (table) {
-            uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
-            twice = *slot != 0;
-            *slot = (uint16_t)(i + 1);
-        } else {
-            twice = tcall_member_named_(row, name) < i;
-        }
-        if (twice)
-            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-    }
-}
-
-/* Gives the schemas of a keyword their members. Returns the end of its value.
- */
-static const char *tcall_sc_list_(tcall_sc_ *c, tcall_row *row, const char *p)
-{
-    bool map = *p == '{';
-    const char *at = tcall_text_next_(p + 1);
-    tcall_match *match;
-    uint16_t i;
-    while (!tcall_text_closes_(at)) {
-        const char *value = map ? tcall_text_value_(at) : at, *end = NULL;
-        if (row->on != TCALL_ON_DEPENDENCIES_ || *value != '[')
-            end = tcall_sc_member_(c, row, at, value);
-        at = tcall_text_next_(end ? end : tcall_text_skip_(value));
-    }
-    if (row->on == TCALL_ON_PATTERNS_) {
-        match = (tcall_match *)tcall_sc_take_(c, row->count *
-                                                     (uint32_t)sizeof *match);
-        for (i = 0; match && i < row->count; i++)
-            tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
-    } else if (map) {
-        tcall_sc_twice_(c, row);
-    }
-    return at + 1;
-}
-
-/* Gives a row what it has of the value at p. Returns where that ends, NULL: it
- * is not known. */
-static const char *tcall_sc_fill_(tcall_sc_ *c, tcall_row *row, const char *p)
-{
-    tcall_match *match;
-    if (row->on == TCALL_ON_REQUIRED_)
-        return tcall_sc_names_(c, p, &row->count);
-    if (row->on == TCALL_ON_PATTERN_) {
-        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
-        if (match)
-            tcall_sc_pattern_(c, match, p);
-        row->of.match = match;
-        row->count = 1;
-    }
-    if (tcall_keyword_begins_[row->on] == '0')
-        tcall_sc_number_(c, row);
-    if (!tcall_row_has_(row->on))
-        return NULL;
-    row->of.members = (const tcall_member *)(const void *)c->low;
-    return tcall_keyword_begins_[row->on] == 's'
-               ? tcall_sc_member_(c, row, p, p)
-               : tcall_sc_list_(c, row, p);
-}
-
-/* What a keyword says that can be used here. Returns the end of its value,
- * NULL: that is not known. */
-static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
-                                  const char *p)
-{
-    tcall_row *row = NULL;
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
+        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -11675,23 +11457,109 @@ static const char *tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
         if (c->draft != TCALL_DRAFT_4)
             break; /* fall through */
     case TCALL_ON_ID_:
-        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+        if (c->depth > 1 && *p == '"' && p[1] != '#')
             c->embedded = key;
         break;
-    case TCALL_ON_NEEDED_: tcall_sc_needed_(c, p, false); break;
-    case TCALL_ON_DEPENDENCIES_:
-        tcall_sc_needed_(c, p, true);
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
-        break;
+    case TCALL_ON_NEEDED_:
+    case TCALL_ON_DEPENDENCIES_: tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
     default: break;
     }
-    if (tcall_rows_made_(on, *p))
-        row = tcall_sc_row_add_(c, on, p, 0);
-    return row ? tcall_sc_fill_(c, row, p) : NULL;
 }
 
-/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
- * it. */
+/* Returns the keyword that one with this value is called today. */
+static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
+{
+    bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
+    if (on == TCALL_ON_ITEMS_ && prefix)
+        on = TCALL_ON_PREFIX_;
+    return on;
+}
+
+/* Returns whether a keyword can be used here; else it is refused. A keyword of
+ * another draft was meant by whoever wrote it. */
+static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
+                             const char *p)
+{
+    uint8_t today = tcall_sc_today_(c, on, p);
+    char begins = tcall_keywords_[today].begins;
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
+    bool fits = begins == 's' ? begun == '{' || begun == 't'
+                              : begins == '*' || begins == begun;
+    if (begins == '[' && tcall_row_has_(on))
+        fits = fits && tcall_text_first_(p);
+    if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!(tcall_keywords_[on].drafts >> c->draft & 1))
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, today) ||
+             (on == TCALL_ON_TYPE_ &&
+              tcall_sc_node_(c)->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if (!fits)
+        tcall_sc_malformed_(c, p, begins);
+    else
+        return true;
+    return false;
+}
+
+/* Makes the rows of a keyword that needs no schemas. */
+static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
+{
+    const tcall_match *match = NULL;
+    tcall_row *row;
+    if (on == TCALL_ON_PATTERN_ && *p == '"') {
+        tcall_match *made = (tcall_match *)tcall_sc_push_(c, sizeof *made);
+        tcall_sc_pattern_(c, made, p);
+        match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
+    }
+    if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
+        return;
+    row = tcall_sc_row_add_(c, on, p, 0);
+    if (match) {
+        row->of.match = match;
+        row->count = 1;
+    }
+    if (!c->top)
+        return;
+    if (on == TCALL_ON_REQUIRED_)
+        row->count = tcall_sc_names_(c, p);
+    else if (tcall_keywords_[on].begins == '0')
+        tcall_sc_number_(c, row);
+}
+
+/* Reads a name of the schema at hand: a keyword, or nothing that is known.
+ * Returns where reading goes on: a list or a schema is read next. */
+static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+{
+    tcall_str word;
+    const char *p = tcall_sc_name_(key, &word);
+    uint8_t on = tcall_keyword_of_(word);
+    char begins;
+    if (!on && memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
+        c->draft = tcall_sc_draft_of_(p, c->draft);
+    if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
+        return tcall_text_skip_(p);
+    if (c->top)
+        tcall_sc_look_(c, key, on, p);
+    if (on == TCALL_ON_DEPENDENCIES_)
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
+    on = tcall_sc_today_(c, on, p);
+    begins = tcall_keywords_[on].begins;
+    if (tcall_row_has_(on) && *p == (begins == 's' ? '[' : begins)) {
+        tcall_sc_open_(c, on, TCALL_ON_NOTHING_);
+        return p + 1;
+    }
+    if (!tcall_row_has_(on))
+        tcall_sc_says_(c, on, p);
+    else if (tcall_sc_member_(c, p, p, on))
+        return p + 1;
+    return tcall_text_skip_(p);
+}
+
+/* Returns whether a keyword counts beside a $ref. */
 static bool tcall_is_beside_(uint8_t on, const char *p)
 {
     bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
@@ -11700,42 +11568,22 @@ static bool tcall_is_beside_(uint8_t on, const char *p)
            on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
 }
 
-/* A name of the schema at hand: a keyword, or nothing that is known. A keyword
- * of another draft was meant by whoever wrote it. Returns the end of the value.
- */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
+/* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
+ * it meant it. */
+static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
-    tcall_str word = tcall_text_inner_(key);
-    const char *colon = tcall_text_space_(word.ptr + word.len + 1);
-    const char *p = tcall_text_space_(colon + 1), *end = NULL;
-    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-    uint8_t on = tcall_keyword_of_(word);
-    bool known = tcall_sc_knows_(c, on);
-    char begins;
-    if (!on && memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on)
-        return tcall_text_skip_(p);
-    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[on];
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    else if (tcall_sc_row_(c, on) ||
-             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-    else if ((begins != 's' && begins != '*' && begins != begun) ||
-             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
-        tcall_sc_malformed_(c, p, begins);
-    else
-        end = tcall_sc_says_(c, key, on, p);
-    if (c->beside && known && tcall_is_beside_(on, p))
-        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
-                         "put both into allOf, or use draft 2020-12");
-    return end ? end : tcall_text_skip_(p);
+    const char *key = tcall_text_first_(schema), *p;
+    tcall_str word;
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        uint8_t on;
+        p = tcall_sc_name_(key, &word);
+        on = tcall_keyword_of_(word);
+        if (tcall_keywords_[on].drafts >> c->draft & 1 &&
+            tcall_is_beside_(on, p))
+            tcall_sc_refuse_(c, p,
+                             "keyword beside $ref, which this draft ignores",
+                             "put both into allOf, or use draft 2020-12");
+    }
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
@@ -11743,10 +11591,10 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
 #define TCALL_ROW_END_ 8
 
 /* Puts rows in the order of their keywords, and flags the last. */
-static void tcall_sc_order_(tcall_row *rows, uint8_t count)
+static void tcall_sc_order_(tcall_row *rows, uint16_t count)
 {
-    uint8_t i, k;
-    for (i = 1; i < count; i++) {
+    uint16_t i, k;
+    for (i = 0; i < count; i++) {
         tcall_row row = rows[i];
         for (k = i; k && rows[k - 1].on > row.on; k--)
             rows[k] = rows[k - 1];
@@ -11758,21 +11606,12 @@ static void tcall_sc_order_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* Gives a schema its rows. */
-static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
+/* A schema is over: it gets its rows. */
+static void tcall_sc_schema_(tcall_sc_ *c)
 {
-    const char *schema = tcall_sc_text_(mark->member);
-    const char *key = tcall_text_first_(schema);
-    tcall_row *row;
-    c->node = &mark->member->node;
-    c->next = mark + 1;
-    c->row = (tcall_row *)(void *)(c->low + c->left);
-    c->rows = 0;
-    c->beside = c->draft >= TCALL_DRAFT_7 &&
-                tcall_text_get_(schema, tcall_keyword_word_(TCALL_ON_REF_));
-    while (key)
-        key = tcall_text_after_(tcall_sc_keyword_(c, key));
-    row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
+    tcall_node *node = tcall_sc_node_(c);
+    uint16_t count = c->open[c->depth].count;
     if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
         row->on = TCALL_ON_ITEMS_;
         row->flags = TCALL_ROW_OLD_;
@@ -11780,10 +11619,45 @@ static void tcall_sc_schema_(tcall_sc_ *c, tcall_sc_mark_ *mark)
     row = tcall_sc_row_(c, TCALL_ON_DEPENDENCIES_);
     if (row)
         row->on = TCALL_ON_DEPENDENT_;
-    if (!c->rows)
+    if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
+        tcall_sc_beside_(
+            c, tcall_sc_text_((tcall_member *)(void *)tcall_sc_rows_(c) - 1));
+    if (!count)
         return;
-    tcall_sc_order_(c->row, c->rows);
-    c->node->rows = c->row;
+    row = (tcall_row *)tcall_sc_settle_(c, count * (uint32_t)sizeof *row);
+    tcall_sc_order_(row, count);
+    node->rows = row;
+}
+
+/* A list or a schema is over. */
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint8_t on = c->open[c->depth].on, only = c->open[c->depth].only;
+    uint16_t count = c->open[c->depth].count;
+    if (!on && c->top)
+        tcall_sc_schema_(c);
+    c->depth--;
+    if (on)
+        tcall_sc_list_(c, on, count);
+    else if (only)
+        tcall_sc_list_(c, only, 1);
+}
+
+/* Walks over the text. */
+static void tcall_sc_walk_(tcall_sc_ *c)
+{
+    const char *p = tcall_text_space_(c->out->text);
+    tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
+    for (p++; c->depth;) {
+        p = tcall_text_next_(p);
+        if (tcall_text_closes_(p)) {
+            tcall_sc_close_(c);
+            p++;
+        } else {
+            p = c->open[c->depth].on ? tcall_sc_item_(c, p)
+                                     : tcall_sc_keyword_(c, p);
+        }
+    }
 }
 
 /* ---- $ref ---- */
@@ -11807,7 +11681,7 @@ static uint16_t tcall_index_of_(tcall_str name)
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
     uint16_t i = 0;
-    if (tcall_keyword_begins_[row->on] != '{')
+    if (tcall_keywords_[row->on].begins != '{')
         return tcall_index_of_(name);
     if (row->on != TCALL_ON_PATTERNS_)
         return tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -11848,7 +11722,7 @@ static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
             i = tcall_row_named_(row, name);
         } else {
             row = tcall_sc_row_named_(c, &member->node, name);
-            if (row && tcall_keyword_begins_[row->on] != 's')
+            if (row && tcall_keywords_[row->on].begins != 's')
                 continue;
         }
         member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
@@ -11875,6 +11749,29 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     row->of.members = member;
     row->count = member != NULL;
     c->steps--;
+}
+
+/* Lines all schemas up, each behind the one that it is in, and resolves their
+ * $refs. */
+static void tcall_sc_line_up_(tcall_sc_ *c)
+{
+    uint32_t i, count = 1;
+    for (i = 0; i < count; i++) {
+        const tcall_row *row = c->mark[i].member->node.rows;
+        for (; row; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1) {
+            tcall_member *member = (tcall_member *)(uintptr_t)row->of.members;
+            uint16_t left = tcall_row_has_(row->on) ? row->count : 0;
+            if (row->on == TCALL_ON_REF_ && c->steps > 0)
+                tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+            for (; left; left--, member++, count++) {
+                member->node.kind = (uint8_t)count; /* for now: its mark */
+                member->node.flags = (uint8_t)(count >> 8);
+                c->mark[count].member = member;
+                c->mark[count].width = 0;
+            }
+        }
+    }
+    c->marks = count;
 }
 
 /* ---- how many frames ---- */
@@ -11917,7 +11814,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
         for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
             const tcall_node *same = &row->of.members[i].node;
             tcall_sc_mark_ *first =
-                &c->mark[same->digits | (uint32_t)same->flags << 8];
+                &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
             if (first->width == TCALL_OPEN_ && !c->out->reason)
@@ -11954,52 +11851,37 @@ static void tcall_sc_measure_(tcall_sc_ *c)
 
 /* ---- names ---- */
 
-/* Notes the lengths of the names of properties, and marks those that are
- * required: mostly all that are. */
-static void tcall_sc_members_(tcall_node *node)
+/* Marks the properties that are required: mostly all that are. */
+static void tcall_sc_required_(tcall_node *node)
 {
     tcall_row *row =
         (tcall_row *)(uintptr_t)tcall_row_of_(node, TCALL_ON_REQUIRED_);
     const tcall_row *list = tcall_row_of_(node, TCALL_ON_PROPERTIES_);
-    tcall_member *members;
-    const char *name;
-    uint16_t i;
-    if (!list)
-        return;
-    members = (tcall_member *)(uintptr_t)list->of.members;
-    for (i = 0; i < list->count; i++) {
-        tcall_str plain = tcall_text_inner_(members[i].name);
-        if (plain.len + 2 <= UINT8_MAX && !memchr(plain.ptr, '\\', plain.len))
-            members[i].node.digits = (uint8_t)(plain.len + 2);
-    }
-    if (list == node->rows && !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
+    const char *name = row && list ? tcall_text_first_(row->of.text) : NULL;
+    uint16_t i = 0;
+    if (list && list == node->rows &&
+        !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
         !tcall_row_of_(node, TCALL_ON_NAMES_))
         node->flags |= TCALL_NODE_FIELDS_;
-    if (!row)
-        return;
-    row->flags |= TCALL_ROW_MUSTS_;
-    for (i = 0, name = tcall_text_first_(row->of.text); name;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        i = tcall_member_of_(list, i, name, 0);
+    if (row && list)
+        row->flags |= TCALL_ROW_MUSTS_;
+    while (name) {
+        tcall_str word = tcall_text_inner_(name);
+        i = tcall_member_of_(list, i, name, tcall_sc_digits_(word));
         if (i < list->count)
-            members[i].node.flags |= TCALL_NODE_MUST_;
+            ((tcall_member *)(uintptr_t)list->of.members)[i++].node.flags |=
+                TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        i = (uint16_t)(i < list->count ? i + 1 : 0);
+        name = tcall_text_after_(word.ptr + word.len + 1);
     }
 }
 
-/* All nodes are there. Those within others come after them. */
+/* All members and rows are there. */
 static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    for (i = 0; i < c->marks && c->steps > 0; i++) {
-        const tcall_member *member = c->mark[i].member;
-        const tcall_row *row =
-            member ? tcall_row_of_(&member->node, TCALL_ON_REF_) : NULL;
-        if (row)
-            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-    }
+    tcall_sc_line_up_(c);
     if (c->steps <= 0 && !c->out->reason)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
@@ -12008,60 +11890,15 @@ static void tcall_sc_finish_(tcall_sc_ *c)
         tcall_sc_measure_(c);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
         tcall_node *node = &c->mark[i].member->node;
-        node->digits = node->flags = 0;
+        node->kind = TCALL_KIND_ROWS_;
+        node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
-        tcall_sc_members_(node);
+        tcall_sc_required_(node);
     }
 }
 
 /* ---- entry ---- */
-
-/* Reads the text for the first time. Returns what is wrong with it as JSON. */
-TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c, size_t size)
-{
-    const tcall_schema *out = c->out;
-    tcall_sizes_ sizes;
-    size_t eaten;
-    int r, draft;
-    memset(&sizes, 0, sizeof sizes);
-    sizes.mark = c->mark;
-    sizes.most = (uint32_t)(size / sizeof *c->mark);
-    sizes.open[0].on = TCALL_ON_DEFS_;
-    tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
-    eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
-    if (eaten < out->len)
-        tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
-    r = tcall_syntax_end_(&sizes.syntax);
-    if (r < 0)
-        return r;
-    draft = sizes.draft ? tcall_sc_draft_of_(sizes.draft) : -1;
-    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
-    c->left = sizes.bytes;
-    c->marks = sizes.schemas;
-    c->beyond = sizes.beyond;
-    return r;
-}
-
-/* Reads it again, and makes all nodes. */
-TCALL_NOINLINE_ static void tcall_sc_make_(tcall_sc_ *c)
-{
-    const char *root = tcall_text_space_(c->out->text);
-    tcall_row row; /* only counts */
-    uint32_t i;
-    memset(&row, 0, sizeof row);
-    c->steps = TOOLCALL_MAX_STEPS;
-    c->next = c->mark;
-    tcall_sc_member_(c, &row, root, root);
-    if (row.count)
-        c->out->root = &c->mark->member->node;
-    for (i = 0; i < c->marks; i++)
-        if (c->mark[i].member)
-            tcall_sc_schema_(c, &c->mark[i]);
-    tcall_sc_finish_(c);
-    if (c->out->reason)
-        c->out->root = NULL; /* nothing is checked against the rest */
-}
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
  * at the end of the memory. */
@@ -12076,37 +11913,44 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    out->text = text.ptr;
-    out->len = text.len;
     c.out = out;
     c.author = author;
-    c.low = mem ? (char *)mem + pad : NULL;
-    c.mark = (tcall_sc_mark_ *)(void *)c.low;
-    size = mem && size > pad ? size - pad : 0;
+    c.draft = (uint8_t)author->draft;
+    c.steps = TOOLCALL_MAX_STEPS;
     if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_sc_sizes_(&c, size);
+        r = tcall_json_check(text);
     if (r < 0) {
-        memset(out, 0, sizeof *out);
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
-    }
-    if (c.beyond)
-        tcall_sc_refuse_(&c, c.beyond, "too many schemas", "split the schema");
-    if (out->reason)
         return TCALL_E_SCHEMA;
-    stays = c.left;
+    }
+    out->text = text.ptr;
+    out->len = text.len;
+    tcall_sc_walk_(&c);
+    if (c.beyond) {
+        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
+                            "too many schemas", "split the schema");
+        return TCALL_E_SCHEMA;
+    }
+    stays = c.bytes;
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (size + pad < out->need)
+    if (!mem || size < out->need)
         return TCALL_E_MEMORY;
-    if (author->end) {
+    size -= pad;
+    if (author->end)
         from = size / word * word - stays;
-        c.low += from;
-    } else {
-        c.mark = (tcall_sc_mark_ *)memmove(c.low + stays, c.low, marks);
-    }
-    memset(c.low, 0, stays);
+    c.top = (char *)mem + pad + from;
+    c.high = c.top + stays;
+    c.mark =
+        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
+    c.mark->member = (tcall_member *)(void *)c.top;
+    c.mark->width = 0;
     out->used = author->end ? size - from : pad + stays;
-    tcall_sc_make_(&c);
+    tcall_sc_walk_(&c);
+    out->root = &c.mark->member->node;
+    tcall_sc_finish_(&c);
+    if (out->reason)
+        out->root = NULL; /* nothing is checked against the rest */
     return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 
@@ -13283,7 +13127,6 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
 {
     tcall_seen_keys_ more = {NULL, 0};
     const char *at = text.ptr, *end;
-    tcall_syntax_ syntax;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
     end = at + text.len;
@@ -13291,13 +13134,12 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         at++;
     if (at == end || *at != '{')
         return false;
-    tcall_json_recognise_(&syntax, at, end);
     if (block && tcall_block_free_(block) >= 8) {
         size_t start = tcall_round_up_(block->low);
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return !syntax.error && tcall_json_odd_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -14301,98 +14143,52 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
     tcall_put_number_(writer, value, node->digits);
 }
 
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_level_in_ {
-    const tcall_object *object; /* NULL: it is a list, */
-    const tcall_shape *list;    /* this one; in flash both */
-    const char *at;             /* its struct or first item; NULL: none */
-    uint16_t next, count;       /* members or items: passed; all */
-} tcall_level_in_;
-
-/* A walk over the values of a shape, and of a struct if there is one; else a
- * list has one item. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *shape; /* of the value at hand, in flash */
-    const char *at;           /* where it is, or NULL */
-    tcall_level_in_ *in;      /* what it is in; once entered, itself */
-    uint8_t depth;            /* of what is open; 0: the walk has ended */
-    bool deep;                /* some values lie too deep, and are left out */
-    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or a list. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk,
-                             const tcall_object *object,
-                             const tcall_shape *list)
-{
-    walk->in = &walk->open[walk->depth++];
-    walk->in->object = object;
-    walk->in->list = list;
-    walk->in->at = walk->at;
-    walk->in->next = 0;
-    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    memset(walk, 0, sizeof *walk);
-    walk->at = (const char *)args;
-    tcall_walk_open_(walk, shape, NULL);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    bool list = shape->kind == TCALL_KIND_LIST;
-    if (!list && shape->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
-                     list ? walk->shape : NULL);
-    if (list && walk->at) {
-        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
-        walk->in->at += shape->digits;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open; at its end leaves it,
- * which is the value at hand again. Returns false then. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    bool ends = walk->in->next == walk->in->count;
-    const tcall_level_in_ *in;
-    size_t index;
-    if (ends && --walk->depth == 0)
-        return false;
-    walk->in -= ends;
-    walk->in->next = (uint16_t)(walk->in->next + !ends);
-    in = walk->in;
-    index = in->next - 1u;
-    walk->shape =
-        in->object
-            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
-                  index
-            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
-    walk->at = in->at;
-    if (in->at)
-        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
-                               : index * TCALL_FETCH_16_(&in->list->size);
-    return !ends;
-}
+/* ---- all of a shape ----
+ *
+ * What goes over the values of a shape calls itself for each object and list
+ * within, as deep as the decoder goes. `depth` is that of the object or list
+ * that a value is in; the outermost has 1.
+ */
 
 /* Returns a list of words as one text, each ended by NUL. */
 static tcall_str tcall_words_text_(const char *words, int count)
 {
     return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
+                                     int depth);
+
+/* Returns the text at an index of those in a value's shape, or counts them. */
+static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
+                                    int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
+        return tcall_words_text_((const char *)shape->more,
+                                 (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        return tcall_value_words_((const tcall_shape *)shape->more, index,
+                                  depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        return tcall_object_words_((const tcall_object *)shape->more, index,
+                                   depth + 1);
+    return tcall_slice_(NULL, 0);
+}
+
+static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
+                                     int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    tcall_str words = {NULL, 0};
+    int i;
+    if (*index < 2)
+        return tcall_words_text_(*index ? object->descriptions : object->names,
+                                 object->count);
+    *index -= 2;
+    for (i = 0; i < object->count && !words.ptr; i++)
+        words = tcall_value_words_(object->members + i, index, depth);
+    return words;
 }
 
 /* Returns one of the texts in which the shape's meaning is: names,
@@ -14401,27 +14197,7 @@ static tcall_str tcall_words_text_(const char *words, int count)
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
                                            unsigned index)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk))
-            continue;
-        if (walk.in->object && walk.in->next == 1) {
-            TCALL_FETCH_(tcall_object, object, walk.in->object);
-            if (index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= 2;
-        }
-        if (!tcall_walk_enter_(&walk)) {
-            TCALL_FETCH_(tcall_shape, value, walk.shape);
-            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)value->more,
-                                         (int)value->high + 1);
-        }
-    }
-    return tcall_slice_(NULL, 0);
+    return tcall_object_words_(shape, &index, 1);
 }
 
 /* ---- values of a struct ---- */
@@ -14485,56 +14261,67 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; *null: it came as null. */
-static bool tcall_put_member_(tcall_writer *writer,
-                              const tcall_shape_walk_ *walk, bool *null)
-{
-    TCALL_FETCH_(tcall_object, object, walk->in->object);
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    const uint8_t *given = (const uint8_t *)walk->in->at;
-    unsigned i = walk->in->next - 1u;
-    *null = given && !TCALL_BIT_OF_(given, i) &&
-            !(shape->flags & TCALL_MEMBER_DEFAULT);
-    if (given
-            ? shape->offset == TCALL_NOWHERE ||
-                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-            : !(shape->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
 /* Writes a value that has no parts: the one at a place, or one that fits. */
 typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
                            const char *at);
 
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
+static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
+                              const char *args, tcall_put_ put, int depth);
+
+/* Writes the value at a place; where that is NULL, as little as is required. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
+                             const char *at, tcall_put_ put, int depth)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        bool list = !walk.in->object, null = false;
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, list ? ']' : '}');
-        } else if (list || tcall_put_member_(writer, &walk, &null)) {
-            TCALL_FETCH_(tcall_shape, value, walk.shape);
-            if (null) {
-                tcall_write_null(writer);
-            } else if (!tcall_walk_enter_(&walk)) {
-                put(writer, value, walk.at);
-            } else {
-                tcall_write_open(writer, walk.in->object ? '{' : '[');
-                if (!walk.in->object && !args)
-                    walk.in->count = (uint16_t)value->low;
-            }
-        }
+    TCALL_FETCH_(tcall_shape, shape, from);
+    uint16_t i, count = (uint16_t)shape->low;
+    if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
+        put(writer, shape, at);
+    } else if (depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(writer, TCALL_E_DEPTH);
+    } else if (shape->kind == TCALL_KIND_OBJECT) {
+        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
+                          depth + 1);
+    } else {
+        if (at)
+            memcpy(&count, at, sizeof count);
+        tcall_write_open(writer, '[');
+        for (i = 0; i < count; i++)
+            tcall_put_value_(writer, (const tcall_shape *)shape->more,
+                             at ? at + shape->digits + (size_t)i * shape->size
+                                : NULL,
+                             put, depth + 1);
+        tcall_write_close(writer, ']');
     }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
+}
+
+/* Writes the members that came or have a default; without a struct those that
+ * are required. */
+static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
+                              const char *args, tcall_put_ put, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const uint8_t *given = (const uint8_t *)args;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++) {
+        const tcall_shape *member = object->members + i;
+        uint16_t offset = TCALL_FETCH_16_(&member->offset);
+        uint8_t flags = TCALL_FETCH_8_(&member->flags);
+        bool null =
+            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+        if (args ? offset == TCALL_NOWHERE ||
+                       (null &&
+                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+                 : !(flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+        if (null)
+            tcall_write_null(writer);
+        else
+            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
+                             depth);
+    }
+    tcall_write_close(writer, '}');
 }
 
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
@@ -14546,7 +14333,8 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    return writer->error;
 }
 
 /* ---- an example of what a shape allows ---- */
@@ -14598,10 +14386,10 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 }
 
 /* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
+TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
+                                              const tcall_object *shape)
 {
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
 }
 
 /* ---- JSON Schema ---- */
@@ -14616,20 +14404,6 @@ typedef struct tcall_view_ {
 
 /* Strict modes accept so many levels of schemas below the first. */
 #define TCALL_STRICT_LEVELS_ 10
-
-/* Returns the types that are said of the value at hand; all of them are said by
- * saying nothing. OpenAI wants an optional property to be required, or null. */
-static unsigned tcall_view_types_(const tcall_view_ *view,
-                                  const tcall_shape_walk_ *walk)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
-    unsigned types = tcall_types_of_(shape->types);
-    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
-        !(shape->flags & TCALL_MEMBER_REQUIRED))
-        types |= TCALL_SHAPE_NULL;
-    return (types & all) == all ? 0 : types;
-}
 
 /* Writes the first type of a set, null last; returns the others. */
 static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
@@ -14664,26 +14438,25 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
     tcall_put_number_(view->out, limit->number, limits->digits);
 }
 
-/* Begins the schema of the value at hand: up to what is in it. Of several types
- * the first says all else: not everyone accepts a list of types. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              const tcall_shape_walk_ *walk)
+/* Begins the schema of a value with its first type, which says all that is not
+ * in it: not everyone accepts a list of types. Returns the other types. All of
+ * them are said by saying nothing. */
+TCALL_NOINLINE_ static unsigned
+tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
-    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    unsigned types = tcall_types_of_(shape->types);
     tcall_limits_ limits = tcall_limits_of_(shape);
-    unsigned types = tcall_view_types_(view, walk);
-    bool several = (types & (types - 1)) != 0;
-    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
-    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
-        view->optional++;
-    view->unions = (uint16_t)(view->unions + several);
-    view->unfit |=
-        walk->depth > TCALL_STRICT_LEVELS_ ||
-        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (several)
+    if (null)
+        types |= TCALL_SHAPE_NULL;
+    if ((types & all) == all)
+        types = 0;
+    if (types & (types - 1)) {
         TCALL_PUT_(view->out, "\"anyOf\":[{");
+        view->unions++;
+    }
     if (types)
-        tcall_view_type_(view->out, types);
+        types = tcall_view_type_(view->out, types);
     tcall_view_bound_(view, &limits, &limits.low);
     tcall_view_bound_(view, &limits, &limits.high);
     if (shape->kind == TCALL_KIND_CHOICE) {
@@ -14694,52 +14467,82 @@ TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
             tcall_put_string_(view->out, word);
         TCALL_SAY(view->out, "]");
     }
+    return types;
 }
 
-/* Ends it: with its other types, what a member is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            const tcall_shape_walk_ *walk)
+static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
+                               int depth);
+
+/* Writes the schema of a value but for its braces. null: may be null, too. */
+static void tcall_view_value_(tcall_view_ *view, const tcall_shape *from,
+                              bool null, int depth)
 {
-    const tcall_object *around = walk->in->object;
-    unsigned types = tcall_view_types_(view, walk);
-    unsigned others = types & (types - 1);
-    if (types & TCALL_SHAPE_NULL &&
-        others) /* null is the last, not the first */
-        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
-    if (others) {
-        while (others) {
-            TCALL_SAY(view->out, "},{");
-            others = tcall_view_type_(view->out, others);
-        }
-        TCALL_SAY(view->out, "}]");
+    TCALL_FETCH_(tcall_shape, shape, from);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    unsigned others = tcall_view_begin_(view, shape, null);
+    view->unfit |=
+        depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if ((list || shape->kind == TCALL_KIND_OBJECT) &&
+        depth == TOOLCALL_SHAPE_LEVELS) {
+        tcall_writer_fail_(view->out, TCALL_E_DEPTH);
+    } else if (list) {
+        TCALL_PUT_(view->out, "\"items\":{");
+        tcall_view_value_(view, (const tcall_shape *)shape->more, false,
+                          depth + 1);
+        TCALL_SAY(view->out, "}");
+    } else if (shape->kind == TCALL_KIND_OBJECT) {
+        tcall_view_object_(view, (const tcall_object *)shape->more, depth + 1);
     }
-    if (around) {
-        TCALL_FETCH_(tcall_object, object, around);
-        TCALL_FETCH_(tcall_shape, shape, walk->shape);
-        const char *text =
-            tcall_word_at_(object->descriptions, walk->in->next - 1);
-        if (TCALL_BYTE_(text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, text);
-        }
-        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
-            TCALL_PUT_(view->out, "\"default\":");
-            tcall_put_leaf_(view->out, shape,
-                            (const char *)object->initial + shape->offset,
-                            true);
-        }
-    }
-    TCALL_SAY(view->out, "}");
+    if (!others)
+        return;
+    do {
+        TCALL_SAY(view->out, "},{");
+        others = tcall_view_type_(view->out, others);
+    } while (others);
+    TCALL_SAY(view->out, "}]");
 }
 
-/* Writes what the schema of an object says after its properties: which of them
- * have to be there, and that there are no others. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const tcall_object *from)
+/* Writes what the schema of a member says besides: what it is for, and its
+ * default. */
+TCALL_NOINLINE_ static void tcall_view_member_(tcall_view_ *view,
+                                               const tcall_object *from, int i)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_FETCH_(tcall_shape, shape, object->members + i);
+    const char *text = tcall_word_at_(object->descriptions, i);
+    if (TCALL_BYTE_(text)) {
+        TCALL_PUT_(view->out, "\"description\":");
+        tcall_put_string_(view->out, text);
+    }
+    if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+        TCALL_PUT_(view->out, "\"default\":");
+        tcall_put_leaf_(view->out, shape,
+                        (const char *)object->initial + shape->offset, true);
+    }
+}
+
+/* Writes the schema of an object but for its braces: its properties, which of
+ * them have to be there, and that there are no others. OpenAI wants all of them
+ * to be there, or null. */
+static void tcall_view_object_(tcall_view_ *view, const tcall_object *from,
+                               int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
     int i;
+    TCALL_PUT_(view->out, "\"properties\":{");
+    for (i = 0; i < object->count; i++) {
+        bool optional = !(TCALL_FETCH_8_(&object->members[i].flags) &
+                          TCALL_MEMBER_REQUIRED);
+        view->optional = (uint16_t)(view->optional + optional);
+        tcall_put_key_(view->out, tcall_word_at_(object->names, i));
+        TCALL_SAY(view->out, "{");
+        tcall_view_value_(view, object->members + i, all && optional, depth);
+        tcall_view_member_(view, from, i);
+        TCALL_SAY(view->out, "}");
+    }
     TCALL_SAY(view->out, "}");
     for (i = 0; i < object->count; i++) {
         if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
@@ -14757,39 +14560,12 @@ TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
 }
 
 /* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
+static int tcall_view_shape_(tcall_view_ *view, const tcall_object *shape)
 {
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
     tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    while (walk.depth) {
-        const tcall_object *left = walk.in->object;
-        if (tcall_walk_next_(&walk)) {
-            if (left)
-                tcall_put_key_(view->out,
-                               tcall_word_at_(TCALL_FETCH_POINTER_(
-                                                  const char *, &left->names),
-                                              walk.in->next - 1));
-            else
-                TCALL_PUT_(view->out, "\"items\":");
-            TCALL_SAY(view->out, "{");
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (walk.in->object)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else if (left) {
-            tcall_view_rest_(view, left);
-        }
-        if (walk.depth)
-            tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
+    TCALL_SAY(view->out, "\"type\":\"object\"");
+    tcall_view_object_(view, shape, 1);
+    return tcall_write_close(view->out, '}');
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
@@ -15827,8 +15603,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * two words each, PDFs is one. In scripts that are written without spaces, a
  * word is a pair of neighbouring characters.
  *
- * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * The words of the input become terms. A term has keys: the stem of its word
+ * and the stems of its synonyms. Each tool
  * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
@@ -15844,7 +15620,6 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 
 enum {
     TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
-    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
     TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
     TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
@@ -15994,8 +15769,8 @@ typedef struct tcall_split_ {
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
+    uint32_t stem;  /* hash */
+    unsigned count; /* words of the text so far */
     char folded[TCALL_WORD_BYTES_];
 } tcall_split_;
 
@@ -16253,33 +16028,20 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
- * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
-{
-    for (; length > 0; length--, word++) {
-        char c = endings && *word == 'y' ? 'i' : *word;
-        hash = (hash ^ (unsigned char)c) * 16777619u;
-    }
-    return hash;
-}
-
-/* Makes the keys of a word. Only longer words of letters have endings and a
- * prefix. The hash of a prefix is inverted, so that it never equals that of a
- * stem with the same letters. */
+/* Makes the key of a word, an FNV-1a hash of its stem. Only longer words of
+ * letters have endings; in them y counts as i: city, cities. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
-    const char *word = words->word;
-    size_t length = words->length, first;
-    bool endings = length > 3 && tcall_is_letter_(*word);
-    if (endings)
-        length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
+    bool endings = words->length > 3 && tcall_is_letter_(*words->word);
+    size_t length =
+        endings ? tcall_stem_(words->word, words->length) : words->length;
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && words->word[i] == 'y' ? 'i' : words->word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    words->stem = hash;
 }
 
 /* ---- the next word */
@@ -16439,8 +16201,6 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
     term->at = (uint32_t)(words->start - ranking->input.ptr);
     term->length = (uint8_t)(words->cursor - words->start);
     tcall_key_add_(ranking, words->stem, words->initials, i, false);
-    if (words->prefix)
-        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
@@ -16523,9 +16283,8 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+ * the word itself, when it is a synonym, and for the length of the texts. Words
+ * of all schemas need no list: being common, they weigh nothing. */
 enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
@@ -16547,8 +16306,7 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
@@ -16569,9 +16327,7 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
             words.shape = tool->shape;
         }
         while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+            if (tcall_record_hit_(ranking, record, words.stem, weight))
                 asked += 16;
         length += weight->length * words.count;
         if (i == TCALL_TEXT_NAME_ && words.count)
@@ -16797,18 +16553,6 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* Returns the pick of a tool that has no rank so far. */
-static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
-{
-    tcall_picked pick;
-    memset(&pick, 0, sizeof pick);
-    pick.tool = &ranking->tc->desc.tools[i];
-    pick.index = (uint16_t)i;
-    pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
-    return pick;
-}
-
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
  * unless that cannot say. The sum of weighted ranks fits 32 bits without their
  * last 12, since all weights are at most 4095. */
@@ -16832,20 +16576,26 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
     pick->weights = (uint16_t)(pick->weights + weight);
 }
 
-/* Ranks all tools that are not pinned by the scorers that see all of them, and
- * keeps the best of them. */
-static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int room)
+/* Adds tools to the picks, of which there is room for so many in all: the
+ * pinned ones, or the others, the best first by the scorers that see all of
+ * them. Pinned ones, and all where time ran out, keep the order of
+ * registration. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int room, bool pinned)
 {
     const tcall_scorer *scorer;
-    int count = 0;
+    tcall_picked pick;
     size_t i;
     for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned)
+        memset(&pick, 0, sizeof pick);
+        pick.tool = &ranking->tc->desc.tools[i];
+        pick.index = (uint16_t)i;
+        pick.pinned = pinned;
+        pick.timed_out = ranking->timed_out && !pinned;
+        if (pick.tool->pinned != pinned)
             continue;
         for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
+            if (!scorer->top && !pinned && !pick.timed_out)
                 tcall_ranking_combine_(ranking, &pick, scorer);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
@@ -16861,7 +16611,8 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
         most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    most = most < room ? most : room;
+    count = tcall_ranking_add_(ranking, picks, 0, most, false);
     for (scorer = ranking->scorers; scorer < end; scorer++) {
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
@@ -16871,20 +16622,6 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
-    }
-    return count;
-}
-
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
     }
     return count;
 }
@@ -16983,12 +16720,18 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 
 /* ---- the report */
 
-/* Writes the terms: those of the input, with what was learned of them; or the
- * words of those that a tool has, within a JSON string. */
+/* Begins a list of the report. */
+static void tcall_write_list_(tcall_writer *w, const char *key)
+{
+    tcall_write_key(w, key);
+    tcall_write_open(w, '[');
+}
+
+/* Writes the terms of the input, with what was learned of them. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "terms");
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -17028,7 +16771,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
     const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
@@ -17048,7 +16791,7 @@ static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
     size_t i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "excluded");
     for (i = 0; i < ranking->count; i++) {
         const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
@@ -17073,16 +16816,12 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "scorers");
     for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
         tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
     tcall_write_picked_(w, ranking, report);
-    tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
@@ -17125,23 +16864,6 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
-}
-
-/* Gives back what a call holds that is not under way. */
-TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    tcall_attempt *asked = &call->asked;
-    asked->came = call->arguments;
-    asked->args = tcall_json_of_(NULL, NULL);
-    asked->faults = 0;
-    call->others = call->runs = NULL;
-    asked->bound = cx->bound = NULL;
-    cx->services = NULL;
-    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
-        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
-    tcall_block_release_(&tc->block, call->mark);
-    call->mark = 0;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -17369,16 +17091,40 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 
 static const char tcall_by_model_[] = "model";
 
-/* Makes an attempt at the arguments of a call, beside what the block holds of
- * earlier ones: parses and validates. */
-TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
-                                 const char *by, tcall_str text)
+/* Of a call of which nothing was read yet. */
+static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
+                                            {NULL, 0}, {NULL, NULL},
+                                            NULL,      NULL,
+                                            {NULL, 0}, {NULL, 0},
+                                            0,         0,
+                                            0,         0,
+                                            0,         0,
+                                            0,         false};
+
+/* Makes room for an attempt in the block, at the end of a list. Returns NULL
+ * where there is none. */
+TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
+                                                tcall_attempt **list,
+                                                const char *by, tcall_str text)
 {
-    int r = call->incomplete;
+    tcall_attempt *attempt = (tcall_attempt *)tcall_block_take_(
+        &call->cx.tc->block, sizeof *attempt);
+    if (!attempt)
+        return NULL;
     memset(attempt, 0, sizeof *attempt);
     attempt->by = by;
     attempt->came = text;
     attempt->stage = call->cx.stage;
+    while (*list)
+        list = &(*list)->next;
+    return *list = attempt;
+}
+
+/* Parses and validates the text of an attempt. */
+TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
+                                       tcall_attempt *attempt)
+{
+    int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
@@ -17396,29 +17142,17 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Puts an attempt, or an output, among those that no longer count. */
-TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
-                                        const tcall_attempt *attempt)
-{
-    tcall_attempt *former =
-        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
-    if (!former)
-        return TCALL_E_MEMORY;
-    *former = *attempt;
-    former->next = call->others;
-    call->others = former;
-    return TCALL_OK;
-}
-
-/* Lets another attempt count. */
+/* Makes an attempt that counts from now on. */
 TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
                                       tcall_str text)
 {
-    call->error = tcall_attempt_former_(call, &call->asked);
-    if (call->error < 0)
-        return call->error;
-    call->error = tcall_attempt_(call, &call->asked, by, text);
-    call->cx.bound = call->asked.bound;
+    tcall_attempt *attempt =
+        tcall_attempt_new_(call, &call->attempts, by, text);
+    if (!attempt)
+        return call->error = TCALL_E_MEMORY;
+    call->asked = attempt;
+    call->error = tcall_attempt_check_(call, attempt);
+    call->cx.bound = attempt->bound;
     return call->error;
 }
 
@@ -17426,22 +17160,16 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
+    const tcall_attempt *came = call->asked;
     int error = call->error;
-    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = call->others;
-    call->others = NULL;
-    tcall_attempt_former_(call, &call->asked);
-    if (came)
-        call->asked = *came;
-    return error;
+    call->asked = came;
+    return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17475,7 +17203,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
     call->cx.call = call;
-    call->asked.came = call->arguments;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -17486,9 +17215,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     if (r == TCALL_OK)
-        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
-                           call->arguments);
-    call->cx.bound = call->asked.bound;
+        r = tcall_attempt_anew_(call, tcall_by_model_, call->arguments);
     return r;
 }
 
@@ -17499,7 +17226,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+    if (r < 0 && call->asked->step > TCALL_STEP_FIND && tc->desc.repair)
         r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
@@ -17519,6 +17246,27 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
+}
+
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
+    call->runs = NULL;
+    cx->bound = NULL;
+    cx->services = NULL;
+    cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
+        tcall_slice_(NULL, 0);
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
+}
+
+/* Returns the arguments that count, as they came. */
+TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
+{
+    return call->attempts ? call->asked->came : call->arguments;
 }
 
 /* ---- what is wrong ---- */
@@ -17564,7 +17312,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    tcall_write_attempt_errors_(out, call->tool, &call->asked);
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
     return out->error;
 }
 
@@ -17964,9 +17712,9 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
     uint64_t hash = tcall_hash_text_(tc, 5, call->name);
-    if (!call->asked.args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, call->asked.came);
-    return hash + tcall_hash_json(tc, call->asked.args);
+    if (!call->asked->args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+    return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -18221,17 +17969,17 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
 {
     size_t i;
     tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->asked.faults; i++) {
+    for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
         tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->asked.args.at, &call->asked.fault[i], true);
+                         call->asked->args.at, &call->asked->fault[i], true);
     }
 }
 
 /* True where the faults of the arguments say what was wrong. */
 static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
            !cx->failure.reason.len;
 }
 
@@ -18252,10 +18000,10 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked.args.at) {
+    if (call->tool && call->asked->args.at) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
-        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
     if (failure->by) {
@@ -18425,16 +18173,11 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 /* Writes all attempts but those with what was injected. */
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_attempt *other = call->others;
-    bool first = call->asked.by == tcall_by_model_;
+    const tcall_attempt *attempt;
     tcall_write_key(out, "attempts");
     tcall_write_open(out, '[');
-    if (first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
-    for (; other; other = other->next)
-        tcall_write_attempt_(out, call->tool, other);
-    if (!first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (attempt = call->attempts; attempt; attempt = attempt->next)
+        tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
 }
 
@@ -18464,7 +18207,7 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked.validated);
+    tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18476,7 +18219,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
 {
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
-    const tcall_attempt *asked = &call->asked;
+    const tcall_attempt *asked = call->asked;
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
     tcall_write_identity_(out, call);
     if (tool)
@@ -18497,7 +18240,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_key(out, "value");
         tcall_write_json(out, asked->args);
     }
-    if (call->others)
+    if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
     tcall_write_pair_(
         out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
@@ -18547,10 +18290,10 @@ TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->asked.args.at)
-        tcall_write_json(&out, call->asked.args);
+    if (call->asked->args.at)
+        tcall_write_json(&out, call->asked->args);
     else
-        tcall_write_str(&out, call->asked.came);
+        tcall_write_str(&out, tcall_asked_text_(call));
     tcall_write_validated_(&out, call);
     tcall_write_count_(&out, "attempts", cx->attempt);
     tcall_write_flag_(&out, "ran", cx->result.ran);
@@ -18617,7 +18360,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -18818,10 +18561,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -18863,20 +18606,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -19111,8 +18851,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -19643,6 +19384,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
@@ -19675,7 +19418,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
@@ -21555,26 +21299,17 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    reader->answer.reasoning_dropped += dropped;
+    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
+        reader->raw_missing += dropped;
+    else
+        reader->answer.reasoning_dropped += dropped;
     if (dropped)
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
-                                   TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
-                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
         tcall_reasoning_drop_(reader, at, 0);
 }
@@ -21601,26 +21336,30 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
-    if (part == TCALL_PART_TEXT_)
-        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              piece.len);
+        tcall_reasoning_drop_(reader, at, piece.len);
     else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+        tcall_reader_append_(reader, at, part, piece);
+}
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
@@ -21650,19 +21389,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
-                                   TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
-                         TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
@@ -21703,18 +21429,6 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
            reader->answer.error != TCALL_E_MEMORY;
 }
 
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
-                             TCALL_PART_TEXT_, piece);
-}
-
 /* The element is complete: its text stays if it is reasoning. */
 TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
@@ -21723,16 +21437,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->element.type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->element.index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
-                                  reader->raw_missing);
-    } else {
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
         tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    }
     reader->raw_missing = 0;
 }
 
@@ -21853,21 +21563,24 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. */
+/* Moves what the first unmerged element brings to the item at this place. Where
+ * reasoning is missing already, more of it is of no use. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(reader, at, 0);
+    }
     tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
+        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -21900,18 +21613,19 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
+    tcall_answer *answer = &reader->answer;
     reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
         reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
             reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = reader->doc.stopped = false;
+    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
     memset(&reader->said, 0, sizeof reader->said);
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = false;
+    answer->unread = answer->has_text = false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
 }
 
 /* Makes room for what a call cannot do without. Where there is none the answer
@@ -21942,79 +21656,69 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Has the current document brought nothing but, at most, the open element? */
-static bool tcall_reader_is_alone_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_];
-    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
-        at = tcall_reader_next_(reader, at);
-    return at == reader->chat->block->low;
-}
-
 /* Whole arguments begin: they may be those of the last call with this number.
- */
+ * Only the first element of a document is compared. */
 TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
     size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
         return;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
             (reader->element.index && known->index != reader->element.index))
             continue;
         reader->place[TCALL_AT_ECHOED_] = at;
-        reader->echoes = true;
+        reader->doc.echoes = true;
     }
+}
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
+{
+    return tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
 }
 
 /* They are others, or of another call: what came of them is kept. */
 static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
+    const size_t *to = &reader->place[TCALL_AT_PENDING_];
     tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
+    reader->doc.echoes = false;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     reader->echo);
+        tcall_reader_drop_arguments_(reader, *to, reader->echo);
         return;
     }
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
+    text = tcall_reader_echoed_(reader);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                         TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
 }
 
-/* Is the next piece of them as it was? */
+/* Is the next piece of the current element as it was? */
 static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 {
-    tcall_str text;
-    if (!reader->echoes)
+    const tcall_str text = tcall_reader_echoed_(reader);
+    if (!reader->doc.echoes ||
+        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
         return false;
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
         reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
+    else
+        tcall_reader_echo_ends_(reader);
+    return reader->doc.echoes;
 }
 
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -22176,16 +21880,18 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
 {
     const int part = tcall_field_part_(field);
+    const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
     if (!tcall_reader_open_(reader, field))
         return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
+    if (reasons)
+        reader->said.words = (uint8_t)field;
+    if (reasons || part == TCALL_PART_SIGNATURE_)
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                               piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else
@@ -22230,13 +21936,16 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
 }
 
 /* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. */
+ * one. Arguments that came again are those of its call, all of them. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     size_t at = tcall_reader_owner_(reader);
     bool stays;
-    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
+    if (reader->doc.echoes) {
+        if (at != reader->place[TCALL_AT_ECHOED_] ||
+            reader->echo < tcall_reader_echoed_(reader).len)
+            tcall_reader_echo_ends_(reader); /* which may move both */
+        reader->doc.echoes = false;
         at = tcall_reader_owner_(reader);
     }
     stays = at == reader->place[TCALL_AT_PENDING_];
@@ -22346,40 +22055,54 @@ enum {
     TCALL_SPOKEN_TEXTS_
 };
 
-typedef struct tcall_spoken_reader_ {
+typedef struct tcall_spoken_ {
     tcall_reader *reader;
-    char kind;                             /* of the form that is tried, */
-    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
-    const char *start, *at, *end; /* the text; what is tried begins at at */
+    const char *form;             /* that is tried */
+    const char *start, *at, *end; /* the text, and how far it is read */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
     int tries;
     size_t last; /* the call that was added last */
-} tcall_spoken_reader_;
+    /* what is around the place: */
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_;
 
 /* ---- texts of forms ---- */
 
-/* Returns where something like the pattern begins, or the end. */
-static const char *tcall_spoken_find_(const char *at, const char *end,
-                                      const char *pattern)
+/* Returns a text of a form; TCALL_SPOKEN_TEXTS_: the next form. */
+static const char *tcall_spoken_text_(const char *form, int which)
 {
-    while (at < end && !tcall_marker_end_(at, end, pattern))
+    for (form++; which > 0; which--)
+        form += strlen(form) + 1;
+    return form;
+}
+
+/* Returns where something like a text of the form begins, or the end. */
+static const char *tcall_spoken_find_(const tcall_spoken_ *text, int which)
+{
+    const char *at = text->at, *pattern = tcall_spoken_text_(text->form, which);
+    pattern += *pattern == '?';
+    while (at < text->end && !tcall_marker_end_(at, text->end, pattern))
         at++;
     return at;
 }
 
-/* Moves on if something like the pattern follows. Returns whether it does, or
- * may be missing. */
-static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+/* Moves on if something like a text of the form follows. Returns whether it
+ * does, or may be missing. */
+static bool tcall_spoken_skip_(tcall_spoken_ *text, int which)
 {
-    bool optional = *pattern == '?';
-    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    const char *pattern = tcall_spoken_text_(text->form, which), *to;
+    bool optional = *pattern == '?', first = *pattern == '^';
+    if (first && text->at != text->start)
+        return false;
+    to = tcall_marker_end_(text->at, text->end, pattern + (optional || first));
     text->at = to ? to : text->at;
     return to || optional;
 }
 
 /* Skips what is in set. */
-static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
 {
     while (text->at < text->end && *text->at && strchr(set, *text->at))
         text->at++;
@@ -22404,19 +22127,17 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
 /* ---- calls ---- */
 
 /* Adds a call to the end of the chat, which makes an id up, if there is a tool
- * of this name. Returns whether there is one. */
-static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+ * of this name. */
+static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
 {
     tcall_reader *reader = text->reader;
-    if (item->name.len && reader->knows &&
-        !reader->knows(reader->user, item->name))
-        return false;
+    if (text->error || (item->name.len && reader->knows &&
+                        !reader->knows(reader->user, item->name)))
+        return;
     item->kind = TCALL_ITEM_CALL;
     text->last = reader->chat->block->low;
-    if (text->error == TCALL_OK)
-        text->error = tcall_chat_add(reader->chat, item);
+    text->error = tcall_chat_add(reader->chat, item);
     reader->answer.calls += text->error == TCALL_OK;
-    return true;
 }
 
 /* Finds the name and the arguments of a call that is one object, or in one of
@@ -22451,13 +22172,11 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
 }
 
 /* Reads a call that is written as one object; of one that is broken, its name,
- * if that is whole. What it is read to is needed only until the call is added.
- */
-TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
+ * if that is whole. */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_json name = tcall_json_of_(NULL, NULL), args = name;
     tcall_machine machine;
     tcall_machine_desc desc;
@@ -22486,17 +22205,14 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
                          ? tcall_json_str(args)
                      : args.at ? tcall_text_verbatim_(args.at)
                                : tcall_slice_(NULL, 0);
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
 }
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
-                                tcall_writer *out, const char *to)
+static void tcall_spoken_value_(tcall_writer *out, const char *from,
+                                const char *to, bool python)
 {
-    const char *from = text->at;
-    if (text->kind == 'p') {
+    if (python) {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -22507,36 +22223,30 @@ static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
 {
-    const char *const *form = text->form, *end = text->end, *to;
-    bool python = text->kind == 'p';
+    const char *end = text->end, *to;
+    bool python = *text->form == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
             (python ? *text->at == ')'
-                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
+                    : !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_)))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_KEY_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
+        if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_VALUE_END_]);
-        if (!to || to == end) {
-            text->at = end;
-            break;
-        }
-        tcall_spoken_value_(text, out, to);
-        text->at = to;
-        if (!python)
-            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
+        if (to && to < end)
+            tcall_spoken_value_(out, text->at, to, python);
+        text->at = to ? to : end;
+        tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -22545,11 +22255,10 @@ static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 }
 
 /* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
                                                   tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_writer out;
     tcall_hydrate_writer_(block, &out);
     if (!tcall_spoken_members_(text, &out))
@@ -22557,68 +22266,72 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
     return true;
 }
 
 /* Takes the object that begins here as the text of a call, or what is there in
  * place of one. What does not end is cut where the call ends. Returns false
  * where no call would end so. */
-static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form[TCALL_SPOKEN_END_];
-    bool object = from < end && *from == '{', optional = *pattern == '?';
+    const char *from = tcall_marker_end_(text->at, text->end, " "), *to = NULL;
+    const char *ends = tcall_spoken_text_(text->form, TCALL_SPOKEN_END_);
+    bool object = from < text->end && *from == '{';
     if (object)
-        to = tcall_spoken_value_end_(from, end, "");
-    else if (from < end && (optional || !*pattern))
+        to = tcall_spoken_value_end_(from, text->end, "");
+    else if (from < text->end && (*ends == '?' || !*ends))
         return false;
+    text->at = from;
     if (!to) {
-        pattern += optional;
-        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
-        text->cut = to == end;
-        if (object || text->cut)
-            item->error = TCALL_E_CUT;
-        else if (to > from)
-            item->error = TCALL_E_BAD_VALUE;
+        to = *ends ? tcall_spoken_find_(text, TCALL_SPOKEN_END_) : text->end;
+        text->cut = to == text->end;
+        item->error = object || text->cut ? TCALL_E_CUT
+                      : to > from         ? TCALL_E_BAD_VALUE
+                                          : TCALL_OK;
     }
     text->at = to;
     item->text = tcall_slice_(from, (size_t)(to - from));
     return true;
 }
 
-/* Reads a call. Returns false where it is none. An object with escaped quotes
- * is part of another text. */
-static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
+/* Reads the name and the arguments of a call into an item. Returns false where
+ * it is none. An object with escaped quotes is part of another text. */
+static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *to = tcall_name_end_(text->at, text->end);
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    if (text->kind == 'o') {
-        if (!tcall_marker_end_(text->at, text->end, "{") ||
-            tcall_marker_end_(text->at, text->end, "{ \\"))
+    const char *from = text->at, *end = text->end;
+    if (*text->form == 'o') {
+        if (!tcall_marker_end_(from, end, "{") ||
+            tcall_marker_end_(from, end, "{ \\"))
             return false;
-        tcall_spoken_take_(text, &item);
-        tcall_spoken_object_(text, &item);
+        tcall_spoken_take_(text, item);
+        tcall_spoken_object_(text, item);
         return true;
     }
-    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
-    text->at = to;
-    if (!item.name.len ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
-        return false;
-    if (text->kind != 'n')
-        return tcall_spoken_written_(text, &item);
-    tcall_spoken_skip_(text, " ");
-    if (!tcall_spoken_take_(text, &item))
-        return false;
-    tcall_spoken_add_(text, &item);
-    return true;
+    text->at = tcall_name_end_(from, end);
+    item->name = tcall_slice_(from, (size_t)(text->at - from));
+    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+           (*text->form == 'n' ? tcall_spoken_take_(text, item)
+                               : tcall_spoken_written_(text, item));
+}
+
+/* Reads a call. Returns false where it is none. What is read at the end of the
+ * block is needed only until the call is added. */
+static bool tcall_spoken_call_(tcall_spoken_ *text)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_item item;
+    bool is;
+    memset(&item, 0, sizeof item);
+    is = tcall_spoken_item_(text, &item);
+    if (is)
+        tcall_spoken_add_(text, &item);
+    tcall_block_back_(block, high);
+    return is;
 }
 
 /* Whether the line goes on as a sentence does: then it speaks of a call. */
-static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+static bool tcall_spoken_goes_on_(const tcall_spoken_ *text)
 {
     const char *at = text->at;
     while (at < text->end && (*at == ' ' || *at == '\t'))
@@ -22628,21 +22341,20 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 }
 
 /* Reads the calls of one marker. Returns false where they are none. */
-static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+static bool tcall_spoken_calls_(tcall_spoken_ *text)
 {
-    bool python = text->kind == 'p', many = python || text->kind == 'o';
-    if (text->kind == 'o')
+    const char *more = *text->form == 'o' ? "{" : *text->form == 'p' ? "#" : "";
+    if (*more == '{')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
             return false;
-        if (many && !text->cut)
+        if (*more)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
-    } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    } while (*more && tcall_marker_end_(text->at, text->end, more));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
@@ -22651,52 +22363,33 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
     return text->cut;
 }
 
-/* Reads the texts of a form. Returns where the next one begins. */
-static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
-                                      const char *form)
-{
-    int i;
-    text->kind = *form++;
-    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
-        text->form[i] = form;
-        form += strlen(form) + 1;
-    }
-    return form;
-}
-
-/* Tries a form at this place. What is no call leaves nothing. */
-static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+/* Tries the form at this place, and is at the next one then. What is no call
+ * leaves nothing. */
+static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
-    tcall_spoken_reader_ before = *text;
+    tcall_spoken_ before = *text;
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
-    text->at = at;
-    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
-    if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
-        return false;
-    before.tries = ++text->tries;
-    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
-        return true;
+    tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
+        before.tries = ++text->tries;
+        if (tcall_spoken_calls_(text) && reader->answer.calls > calls) {
+            text->in_json = false;
+            return;
+        }
+    }
     before.error = text->error;
+    before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     chat->block->low = low;
     chat->made = made;
     reader->answer.calls = calls;
-    return false;
 }
 
 /* ---- what only quotes a call ---- */
-
-/* Where in a text a place is. */
-typedef struct tcall_spoken_place_ {
-    tcall_syntax_ json; /* of JSON that began before it */
-    bool in_json, fence, code, quoted;
-} tcall_spoken_place_;
 
 /* Whether a quote opens just before this. */
 static bool tcall_spoken_in_quotes_(const char *start, const char *at)
@@ -22708,42 +22401,42 @@ static bool tcall_spoken_in_quotes_(const char *start, const char *at)
             (at[-1] == '\x9C' || at[-1] == '\x98'));
 }
 
-/* Goes on over the byte at a place. */
-static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
-                               const char *at, const char *end)
+/* Goes on over the byte at hand. */
+static void tcall_spoken_pass_(tcall_spoken_ *text)
 {
-    bool begins = at == start || at[-1] == '\n';
-    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    const char *at = text->at++;
+    char before = at == text->start ? '\n' : at[-1];
+    bool mark = *at == '`' && before != '`';
     if (*at == '\n')
-        place->code = place->quoted = false;
-    else if (mark && tcall_marker_end_(at, end, "```"))
-        place->fence = !place->fence;
+        text->code = text->quoted = false;
+    else if (mark && tcall_marker_end_(at, text->end, "```"))
+        text->fence = !text->fence;
     else if (mark)
-        place->code = !place->code;
-    else if (begins && *at == '>')
-        place->quoted = true;
-    if (!place->in_json && (*at == '{' || *at == '[') &&
-        !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
-        place->in_json = true;
+        text->code = !text->code;
+    else if (before == '\n' && *at == '>')
+        text->quoted = true;
+    if (!text->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(text->start, at)) {
+        tcall_syntax_begin_(&text->json, &tcall_syntax_nobody_);
+        text->in_json = true;
     }
-    if (place->in_json) {
-        tcall_syntax_feed_(&place->json, at, 1);
-        place->in_json =
-            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    if (text->in_json) {
+        tcall_syntax_feed_(&text->json, at, 1);
+        text->in_json = !text->json.error && text->json.state != TCALL_AT_DONE_;
     }
 }
 
-/* Whether a call can begin at a place. */
-static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
-                                    const char *start, const char *at)
+/* Whether a call can begin here. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_ *text)
 {
-    if (place->fence || place->code || place->quoted ||
-        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
-         place->json.state <= TCALL_AT_HALF_))
+    if (text->tries >= TCALL_SPOKEN_TRIES_ || text->fence || text->code ||
+        text->quoted ||
+        (text->in_json && text->json.state >= TCALL_AT_STRING_ &&
+         text->json.state <= TCALL_AT_HALF_))
         return false;
-    return at == start ||
-           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+    return text->at == text->start ||
+           (strchr("<[{", *text->at) &&
+            !tcall_spoken_in_quotes_(text->start, text->at));
 }
 
 /* Makes calls of those that the text holds, and ends the text where they begin.
@@ -22755,31 +22448,22 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     tcall_item_head_ *head =
         tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL, *at;
-    tcall_spoken_place_ place;
-    tcall_spoken_reader_ text;
-    memset(&place, 0, sizeof place);
+    const char *first = NULL;
+    tcall_spoken_ text;
     memset(&text, 0, sizeof text);
     text.reader = reader;
     text.end = all.ptr + all.len;
-    text.start = tcall_marker_end_(all.ptr, text.end, " ");
-    for (at = text.start; at < text.end && !text.error && !text.cut;) {
-        const char *form = calls->forms;
-        bool found = false;
-        if (text.tries < TCALL_SPOKEN_TRIES_ &&
-            tcall_spoken_may_begin_(&place, text.start, at))
-            while (*form && !found && !text.error) {
-                form = tcall_spoken_form_(&text, form);
-                found = tcall_spoken_try_(&text, at);
-            }
-        if (found) {
-            first = first ? first : at;
-            at = text.at;
-            place.in_json = false;
-        } else {
-            tcall_spoken_pass_(&place, text.start, at, text.end);
-            at++;
-        }
+    text.start = text.at = tcall_marker_end_(all.ptr, text.end, " ");
+    while (text.at < text.end && !text.error && !text.cut) {
+        const char *at = text.at;
+        text.form = calls->forms;
+        if (tcall_spoken_may_begin_(&text))
+            while (*text.form && text.at == at && !text.error)
+                tcall_spoken_try_(&text);
+        if (text.at == at)
+            tcall_spoken_pass_(&text);
+        else if (!first)
+            first = at;
     }
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
@@ -22981,35 +22665,24 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
+/* Returns digits in front of a unit as a number, moved by so many decimals and
+ * cut at the end of the range of 32 bits, or -1 where there is anything else.
+ */
+static long tcall_digits_(const char *text, const char *unit, int decimals)
 {
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int value;
+    int rest;
+    if (*unit && text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || strcmp(text + len, unit) != 0)
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, decimals, &value, &rest);
+    return (long)(value < most ? value : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -23100,7 +22773,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
+        long code = tcall_digits_(answer->stop_text, "", 0);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -23121,13 +22794,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 }
 
 /* ---- fields ---- */
-
-/* Has it a signature, or had one that did not fit? */
-static bool tcall_head_is_signed_(const tcall_item_head_ *head)
-{
-    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
-}
 
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
@@ -23226,18 +22892,29 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field, long number)
+/* A number is complete; no number is -1. */
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_INDEX)
+    tcall_answer *answer = &reader->answer;
+    const long number = tcall_digits_(reader->word, "", 0);
+    if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    else if (field == TCALL_FIELD_CHOICE_INDEX)
+    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
         reader->doc.other = number != 0;
-    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
-        reader->answer.input_tokens = number;
-    else if (number >= 0)
-        reader->answer.output_tokens = number;
-    if (field == TCALL_FIELD_CHOICE_INDEX)
         reader->doc.choice_known = true;
+    } else if (number >= 0) {
+        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
+                                            : &answer->output_tokens) = number;
+    }
+}
+
+/* "48s", "34.4s" or "250ms": how long to wait. */
+static void tcall_reader_delay_(tcall_reader *reader)
+{
+    long *ms = &reader->answer.wait_ms;
+    *ms = tcall_digits_(reader->word, "s", 3);
+    if (*ms < 0)
+        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -23253,12 +22930,12 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        tcall_reader_delay_(reader);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
     else
-        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
+        tcall_reader_number_(reader, field);
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23406,11 +23083,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->doc.in_whole = false;
-    if (reader->echoes &&
-        reader->echo < tcall_reader_len_(reader,
-                                         reader->place[TCALL_AT_ECHOED_],
-                                         TCALL_PART_TEXT_))
-        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -23433,9 +23105,10 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
         return;
     if (!reader->keeping_raw)
         reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
     if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
+                               TCALL_PART_TEXT_, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
@@ -23669,19 +23342,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    for (i = 0; i < TCALL_PLACES_; i++)
-        reader->place[i] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
+    tcall_reader_clear_(reader);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23694,7 +23364,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
-    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
@@ -24954,7 +24623,7 @@ static const char *tcall_agent_extra_problem_(const char *extra)
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_odd_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
@@ -25691,6 +25360,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
+    more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
                tcall_chat_drop_(&agent->chat, old))
@@ -26954,14 +26624,14 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
-/* X(NAME, method, result): a method, and how the members of its result begin.
+/* X(NAME, method, result): a method, and the members of its result.
  * discover names both eras: a client of the other one then begins anew. */
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
       "\"serverInfo\":%w")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[")                                 \
+    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
@@ -26975,12 +26645,35 @@ enum {
     TCALL_MCP_OTHER_ = 255
 };
 
-/* The error of a version that is not known; others are of JSON-RPC. */
-enum { TCALL_MCP_BAD_VERSION_ = -32022 };
+/* X(NAME, code, message): why a request has no result. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit. */
+#define TCALL_MCP_REFUSALS_(X)                               \
+    X(DEEP, -32600, "this is nested too deeply")             \
+    X(BOM, -32700, "this begins with a byte order mark")     \
+    X(NO_JSON, -32700, "this is not JSON")                   \
+    X(MEMBER, -32600, "%m")                                  \
+    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
+    X(NO_METHOD, -32601, "there is no such method")          \
+    X(BAD_PARAMS, -32602, "%m")                              \
+    X(BAD_VERSION, -32022, "unsupported protocol version")   \
+    X(NO_VERSION, -32602, "_meta has no protocol version")   \
+    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
+    X(NO_CURSOR, -32602, "there is no such cursor")          \
+    X(NAMELESS, -32602, "params has no name of a tool")      \
+    X(NO_TOOL, -32602, "there is no such tool")
+
+enum {
+#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_MCP_ANSWER_, /* it has a result */
+    TCALL_MCP_SILENT_      /* nothing is said */
+};
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
  * the driver lost. */
-#define TCALL_MCP_BOM_  '\xEF'
+#define TCALL_MCP_MARK_ '\xEF'
 #define TCALL_MCP_LOST_ '\xFF'
 
 /* The steps to the arguments in a misfit's way. */
@@ -26995,6 +26688,15 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 static const char tcall_mcp_results_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) result "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, code, message) message "\0"
+    TCALL_MCP_REFUSALS_(TCALL_X_);
 #undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
@@ -27140,15 +26842,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 #define TCALL_MCP_WRITE_(mcp, literal) \
     tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
-/* Writes what is within the quotes of a JSON string. */
-static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
-{
-    mcp->out.quoted++;
-    if (flash)
-        tcall_write_flash(&mcp->out, flash);
-    mcp->out.quoted--;
-}
-
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
@@ -27156,65 +26849,19 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* The id goes back as it came, so that no client has to know another spelling
- * of it; what could not be kept whole is null. */
-static void tcall_mcp_id_(tcall_mcp *mcp)
+/* Returns the text in flash of the server or of the tool at hand that a letter
+ * stands for; NULL: there is none. */
+static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
-    if (mcp->message.id[0])
-        tcall_write_text(&mcp->out, mcp->message.id);
-    else
-        TCALL_SAY(&mcp->out, "null");
-}
-
-/* Agrees to the client's version, or offers the latest of its era. */
-static void tcall_mcp_version_(tcall_mcp *mcp)
-{
-    uint8_t version = mcp->message.params.version;
-    tcall_write_flash(&mcp->out, tcall_word_at_(tcall_mcp_versions_,
-                                                version == 255 ? 0 : version));
-}
-
-static void tcall_mcp_call_(tcall_mcp *mcp);
-
-/* Writes what a letter stands for. */
-static void tcall_mcp_part_(void *user, char letter)
-{
-    tcall_mcp *mcp = (tcall_mcp *)user;
     const tcall_tool *tool = mcp->tool;
-    const char *text;
     switch (letter) {
-    case 'i': tcall_mcp_id_(mcp); break;
-    case 'v': tcall_mcp_version_(mcp); break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'a': tcall_mcp_quoted_(mcp, mcp->desc.name); break;
+    case 'a': return mcp->desc.name;
     case 'b':
-        text = mcp->desc.version;
-        tcall_mcp_quoted_(mcp, text ? text : TCALL_FLASH_TEXT_("1"));
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(&mcp->out,
-                      ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 'n':
-        tcall_mcp_quoted_(mcp, TCALL_FETCH_POINTER_(const char *, &tool->name));
-        break;
-    case 't':
-        if (TCALL_FETCH_POINTER_(const char *, &tool->title))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 'u':
-        tcall_mcp_quoted_(mcp,
-                          TCALL_FETCH_POINTER_(const char *, &tool->title));
-        break;
-    case 'd':
-        tcall_mcp_quoted_(
-            mcp, TCALL_FETCH_POINTER_(const char *, &tool->description));
-        break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    default: break;
+        return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
+    case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
+    case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    default: return NULL;
     }
 }
 
@@ -27238,62 +26885,72 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
                           TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
 }
 
-/* Writes that a tool only looks at things, since clients else take it for one
- * that destroys. */
-static void tcall_mcp_hints_(tcall_mcp *mcp)
-{
-    uint8_t permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-    if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. */
+ * never given, so there is but one page. Clients take a tool for one that
+ * destroys where nothing says that it only looks at things. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    bool first = true;
+    const char *before = TCALL_FLASH_TEXT_("");
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
+        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        if (!first)
-            tcall_write_char_(&mcp->out, ',');
-        first = false;
+        tcall_write_flash(&mcp->out, before);
+        before = TCALL_FLASH_TEXT_(",");
         TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":");
-        tcall_mcp_schema_(mcp);
-        tcall_mcp_hints_(mcp);
+                              "\"inputSchema\":%s");
+        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
+        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
+            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
         tcall_write_char_(&mcp->out, '}');
     }
-    TCALL_MCP_WRITE_(mcp, "]%k");
 }
 
-/* ---- refusals ---- */
+static void tcall_mcp_call_(tcall_mcp *mcp);
 
-/* Refuses the request in words from flash; NULL: in those of the message's
- * shape. Of a version it says which one to come back with. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+/* Writes what a letter stands for; a text within the quotes of a string. */
+static void tcall_mcp_part_(void *user, char letter)
 {
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
-    tcall_write_quote(&mcp->out);
-    if (flash)
-        tcall_write_flash(&mcp->out, flash);
-    else
-        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
+    tcall_mcp *mcp = (tcall_mcp *)user;
+    tcall_writer *out = &mcp->out;
+    const char *text = tcall_mcp_text_(mcp, letter);
+    uint8_t version = mcp->message.params.version;
+    switch (letter) {
+    case 'i': /* as it came: no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        break;
+    case 'v': /* the client's version, or the latest of its era */
+        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
+                                              version == 255 ? 0 : version));
+        break;
+    case 'w': /* what this server is called */
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
+        break;
+    case 'k': /* how long clients may keep what does not change */
+        if (tcall_mcp_modern_(mcp))
+            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        break;
+    case 't':
+        if (tcall_mcp_text_(mcp, 'u'))
+            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
+        break;
+    case 's': tcall_mcp_schema_(mcp); break;
+    case 'l': tcall_mcp_list_(mcp); break;
+    case 'c': tcall_mcp_call_(mcp); break;
+    case 'm':
+        tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-    tcall_write_unquote(&mcp->out);
-    if (code == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
-                             "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(&mcp->out, mcp->message.params.meta.version);
-        tcall_write_char_(&mcp->out, '}');
+        break;
+    default:
+        out->quoted++;
+        if (text)
+            tcall_write_flash(out, text);
+        out->quoted--;
+        break;
     }
-    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* ---- calls ---- */
@@ -27426,60 +27083,76 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Refuses what is no request. Returns whether that, or nothing, is the answer
- * to the line. */
-static bool tcall_mcp_no_request_(tcall_mcp *mcp)
+/* Returns why the message has no result: one of the refusals. A method that is
+ * not known comes before its parameters: nobody has said what they may be.
+ * Misfits within the arguments of a tool are for the model; all others are for
+ * the client. A notification is not answered, whatever it says, nor is a
+ * response, though nothing was asked. */
+static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
     const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
-    if (decoder->error == TCALL_E_DEPTH) {
-        tcall_mcp_refuse_(mcp, -32600,
-                          TCALL_FLASH_TEXT_("this is nested too deeply"));
-    } else if (decoder->error && decoder->error != TCALL_E_INVALID) {
-        mcp->message.id[0] = '\0';
-        tcall_mcp_refuse_(
-            mcp, -32700,
-            mcp->first == TCALL_MCP_BOM_
-                ? TCALL_FLASH_TEXT_("this begins with a byte order mark")
-                : TCALL_FLASH_TEXT_("this is not JSON"));
-    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-               (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-                tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
-        /* a response, though nothing was asked */
-    } else if (decoder->error &&
-               (decoder->misfits[0].steps == 0 ||
-                decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
-        tcall_mcp_refuse_(mcp, -32600, NULL);
-    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-               !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
-        tcall_mcp_refuse_(mcp, -32600,
-                          TCALL_FLASH_TEXT_("this is no JSON-RPC 2.0 message"));
-    } else { /* a notification is not answered, whatever it says */
-        return !tcall_mcp_came_(came, TCALL_MCP_ID_);
-    }
-    return true;
-}
-
-/* Returns why the request has an answer other than a result, a text in flash,
- * or NULL. */
-static const char *tcall_mcp_fault_(tcall_mcp *mcp)
-{
     const tcall_mcp_params_ *params = &mcp->message.params;
     uint8_t method = mcp->message.method;
-    if (method == TCALL_MCP_DISCOVER_ && !tcall_mcp_modern_(mcp))
-        return TCALL_FLASH_TEXT_("_meta has no protocol version");
-    if (tcall_mcp_modern_(mcp) &&
-        !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_FLASH_TEXT_("_meta has no client capabilities");
+    bool modern = tcall_mcp_modern_(mcp);
+    if (decoder->error == TCALL_E_DEPTH)
+        return TCALL_MCP_DEEP_;
+    if (decoder->error && decoder->error != TCALL_E_INVALID)
+        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
+                                             : TCALL_MCP_NO_JSON_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
+        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
+         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
+        return TCALL_MCP_SILENT_;
+    if (decoder->error && (decoder->misfits[0].steps == 0 ||
+                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
+        return TCALL_MCP_MEMBER_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
+        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
+        return TCALL_MCP_NO_RPC_;
+    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
+        return TCALL_MCP_SILENT_;
+    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
+        return TCALL_MCP_NO_METHOD_;
+    if (decoder->error &&
+        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
+        return TCALL_MCP_BAD_PARAMS_;
+    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
+               : method == TCALL_MCP_DISCOVER_)
+        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
+    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
+        return TCALL_MCP_NO_CLIENT_;
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_FLASH_TEXT_("there is no such cursor");
-    if (method == TCALL_MCP_CALL_ &&
-        !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_))
-        return TCALL_FLASH_TEXT_("params has no name of a tool");
+        return TCALL_MCP_NO_CURSOR_;
     if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return TCALL_FLASH_TEXT_("there is no such tool");
-    return NULL;
+        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
+                   ? TCALL_MCP_NO_TOOL_
+                   : TCALL_MCP_NAMELESS_;
+    return TCALL_MCP_ANSWER_;
+}
+
+/* Refuses the request. Of a version it says which one to come back with. An id
+ * that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+{
+    tcall_writer *out = &mcp->out;
+    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+        mcp->message.id[0] = '\0';
+    TCALL_MCP_WRITE_(mcp,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
+    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_quote(out);
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
+    tcall_write_unquote(out);
+    if (refusal == TCALL_MCP_BAD_VERSION_) {
+        TCALL_SAY(out, ",\"data\":{\"supported\":"
+                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
+        tcall_write_string(out, mcp->message.params.meta.version);
+        tcall_write_char_(out, '}');
+    }
+    TCALL_SAY(out, "}}");
 }
 
 /* Does what was asked. In the later era each result says that it is whole, and
@@ -27492,40 +27165,25 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
                               "{\"io.modelcontextprotocol/serverInfo\":%w},");
     tcall_mcp_write_(mcp,
                      tcall_word_at_(tcall_mcp_results_, mcp->message.method));
-    if (mcp->message.method == TCALL_MCP_LIST_)
-        tcall_mcp_list_(mcp);
     TCALL_SAY(&mcp->out, "}}");
 }
 
-/* Answers a request. A method that is not known comes first: nobody has said
- * what its parameters may be. Misfits within the arguments of a tool are for
- * the model; all others are for the client. */
-static void tcall_mcp_request_(tcall_mcp *mcp)
+/* Answers the message, if it wants that. */
+static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
-    uint8_t method = mcp->message.method;
-    const char *fault;
-    bool modern = tcall_mcp_modern_(mcp);
+    uint8_t refusal;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
-        tcall_mcp_refuse_(mcp, -32601,
-                          TCALL_FLASH_TEXT_("there is no such method"));
-    } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
-                                   tcall_mcp_only_arguments_(decoder))) {
-        tcall_mcp_refuse_(mcp, -32602, NULL);
-    } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
-                                        tcall_mcp_modern_version_)) {
-        tcall_mcp_refuse_(mcp, TCALL_MCP_BAD_VERSION_,
-                          TCALL_FLASH_TEXT_("unsupported protocol version"));
-    } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
-        tcall_mcp_refuse_(mcp, -32602, fault);
-    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+    refusal = tcall_mcp_refusal_(mcp);
+    if (refusal < TCALL_MCP_ANSWER_)
+        tcall_mcp_refuse_(mcp, refusal);
+    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
+             mcp->message.method == TCALL_MCP_CALL_ &&
+             !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    } else {
+    else if (refusal == TCALL_MCP_ANSWER_)
         tcall_mcp_result_(mcp);
-    }
 }
 
 /* Prepares for the next line. */
@@ -27548,8 +27206,8 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
     tcall_decoder_end(&mcp->at_work.reading.decoder);
-    if (mcp->first && !tcall_mcp_no_request_(mcp))
-        tcall_mcp_request_(mcp);
+    if (mcp->first)
+        tcall_mcp_answer_(mcp);
     if (mcp->out.len)
         tcall_write_char_(&mcp->out, '\n');
     error = tcall_writer_flush(&mcp->out);
@@ -27602,10 +27260,16 @@ static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 }
 
 /* Prepares a server for the first line. */
-static int tcall_mcp_start_(tcall_mcp *mcp)
+static int tcall_mcp_start_(tcall_mcp *mcp, const tcall_mcp_desc *desc,
+                            const tcall_mcp_way_ *way)
 {
-    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
     uint16_t i;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = way;
+    if (way)
+        way->begin(mcp);
     tcall_mcp_next_(mcp);
     for (i = 0; i < mcp->desc.tool_count && !error; i++)
         error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
@@ -27614,9 +27278,7 @@ static int tcall_mcp_start_(tcall_mcp *mcp)
 
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    memset(mcp, 0, sizeof *mcp);
-    mcp->desc = *desc;
-    return tcall_mcp_start_(mcp);
+    return tcall_mcp_start_(mcp, desc, NULL);
 }
 
 /* ---- the tools of a registry ---- */
@@ -27685,16 +27347,11 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
+    tcall_mcp_desc own = *desc;
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     int started;
-    memset(mcp, 0, sizeof *mcp);
-    mcp->desc = *desc;
-    mcp->desc.tool_count = 0;
-    if (error == TCALL_OK) {
-        mcp->way = &way;
-        tcall_mcp_refresh_(mcp);
-    }
-    started = tcall_mcp_start_(mcp);
+    own.tool_count = 0;
+    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }
 
