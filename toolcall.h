@@ -379,11 +379,11 @@ static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
 }
 
 /* ==========================================================================
- * >>block: the caller's memory
+ * >>memory: the caller's memory
  *
- * One block with two ends. What lasts grows from its bottom; what is needed
+ * One block with two ends. What is kept grows from its bottom; what is needed
  * only for a while is taken from its top and given back in reverse order. The
- * ends may meet, never cross.
+ * ends may meet, never cross. Only this chapter moves them.
  */
 
 typedef struct tcall_block {
@@ -5097,7 +5097,7 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 }
 
 /* ==========================================================================
- * >>block
+ * >>memory
  */
 
 /* Bytes are taken in multiples of 8, so that the block stays aligned. What is
@@ -5160,6 +5160,13 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Ends the bottom at another height, for which there is room. */
+TCALL_SHARED_ void tcall_block_cut_(tcall_block *block, size_t low)
+{
+    block->low = low;
+    tcall_block_used_(block, low + block->high - block->lent);
 }
 
 /* What was lent before, and used meanwhile. */
@@ -5605,11 +5612,12 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    s->state =
-        types & TCALL_SHAPE_NUMBER ? TCALL_AT_NUMBER_ : TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(s->state == TCALL_AT_NUMBER_
-                              ? TCALL_N_START_
-                              : tcall_literal_(c) - tcall_literals_);
+    s->state = TCALL_AT_LITERAL_;
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
+    if (types & TCALL_SHAPE_NUMBER) {
+        s->state = TCALL_AT_NUMBER_;
+        s->within = TCALL_N_START_;
+    }
     return tcall_syntax_bare_(s, at, end);
 }
 
@@ -13337,8 +13345,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block *block = chat->block;
     if (block->low > from)
         memmove(block->base + to, block->base + from, block->low - from);
-    block->low += to - from;
-    tcall_block_room_(block, 0); /* notes the peak */
+    tcall_block_cut_(block, block->low + to - from);
 }
 
 /* Forgets all reasoning and signatures. Providers bind them to all that was
@@ -22384,7 +22391,7 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.error = text->error;
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
 }
@@ -25865,7 +25872,8 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->state == TCALL_AGENT_READ_ ||
         (agent->state > TCALL_AGENT_READ_ &&
          agent->call_at < agent->answer.calls))
-        agent->chat.block->low = agent->chat.start + agent->answer_at;
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->answer_at);
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -26026,7 +26034,7 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     if (tcall_chat_next(&agent->chat, &end, &item))
         agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
     if (agent->unanswered)
-        agent->chat.block->low = agent->chat.start + question;
+        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -26580,13 +26588,13 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     tc->busy = tc;
-    tc->block.low = agent->chat.start;
+    tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
-        tc->block.low = agent->chat.start;
+        tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
     return error;
 }

@@ -296,11 +296,12 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    s->state =
-        types & TCALL_SHAPE_NUMBER ? TCALL_AT_NUMBER_ : TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(s->state == TCALL_AT_NUMBER_
-                              ? TCALL_N_START_
-                              : tcall_literal_(c) - tcall_literals_);
+    s->state = TCALL_AT_LITERAL_;
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
+    if (types & TCALL_SHAPE_NUMBER) {
+        s->state = TCALL_AT_NUMBER_;
+        s->within = TCALL_N_START_;
+    }
     return tcall_syntax_bare_(s, at, end);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "tools.h"
-#include "block.c"
+#include "memory.c"
 #include "text.c"
 #include "compile.c"
 

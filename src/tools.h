@@ -1,5 +1,5 @@
 #pragma once
-#include "block.h"
+#include "memory.h"
 #include "wait.h"
 #include "shape.h"
 #include "text.h"
