@@ -379,11 +379,11 @@ static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
 }
 
 /* ==========================================================================
- * >>block: the caller's memory
+ * >>memory: the caller's memory
  *
- * One block with two ends. What lasts grows from its bottom; what is needed
+ * One block with two ends. What is kept grows from its bottom; what is needed
  * only for a while is taken from its top and given back in reverse order. The
- * ends may meet, never cross.
+ * ends may meet, never cross. Only this chapter moves them.
  */
 
 typedef struct tcall_block {
@@ -2126,6 +2126,7 @@ TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
 typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
+struct tcall_attempt;
 
 /* What a tool does to the world. Declare what applies; a tool that declares
  * nothing counts as doing everything. */
@@ -2329,15 +2330,22 @@ typedef struct tcall_tool {
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
 
-/* A validator in place of the built-in one. check returns TCALL_OK, or
- * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
+/* A validator in place of the built-in one, made by TCALL_VALIDATOR. check
+ * returns TCALL_OK, or TCALL_E_INVALID after writing what is wrong, for the
+ * model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
     int (*check)(void *user, const tcall_tool *tool, tcall_json args,
                  tcall_writer *why);
     void *user;
+    int (*judge)(const tcall_call *call,
+                 struct tcall_attempt *attempt); /* private */
 } tcall_validator;
+#define TCALL_VALIDATOR(name, version, check, user)         \
+    {                                                       \
+        name, version, check, user, tcall_hydrate_validate_ \
+    }
 
 /* What became of a question for approval. */
 typedef enum tcall_verdict {
@@ -2424,8 +2432,8 @@ typedef struct tcall_repair {
 
 /* Private: see tcall_events. */
 struct tcall_events_ {
-    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
-                 int value);
+    void (*tell)(const tcall_call *call, tcall_event_kind kind,
+                 const tcall_str *text, int value);
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2434,6 +2442,7 @@ typedef struct tcall_stages_ {
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
+    void (*again)(tcall_ctx *cx); /* after a hook has waited with an output */
 } tcall_stages_;
 
 /* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */
@@ -2740,7 +2749,7 @@ typedef enum tcall_step {
 /* One attempt at the arguments: what came, what a repair made of it, what hooks
  * made of it. Of an output that a hook replaced there is only its text. */
 typedef struct tcall_attempt {
-    const struct tcall_attempt *next; /* of the list it is in */
+    struct tcall_attempt *next; /* that was made after it */
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
@@ -2887,11 +2896,13 @@ struct tcall_call {
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
                              * nobody */
-    /* The attempt that counts: it is shown, approved, logged and sent back. */
-    tcall_attempt asked;
-    const tcall_attempt *others; /* what came first, what was refused ... */
-    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
-                                  * nobody else; NULL: asked */
+    /* The attempt that counts: it is shown, approved, logged and sent back.
+     * NULL before tcall_hydrate; all zero where nothing could be read. */
+    const tcall_attempt *asked;
+    tcall_attempt *attempts;   /* all of them, the first one first */
+    const tcall_attempt *runs; /* with what hooks injected, for the tool and
+                                * nobody else, and not in that list; NULL: asked
+                                */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -2901,7 +2912,9 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
-/* Private: see TCALL_REPAIR. */
+/* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_validate_(const tcall_call *call,
+                                      tcall_attempt *attempt);
 TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
@@ -3664,8 +3677,8 @@ typedef struct tcall_reader {
         int8_t fault;              /* of a call's arguments, or TCALL_OK */
         bool begun, open, ignored; /* open: it is in the block */
     } element;
-    bool echoes;           /* its arguments come again */
     struct {               /* of the current document */
+        bool echoes;       /* its element's arguments come again */
         uint8_t event;     /* TCALL_MEANS_... */
         bool told;         /* it has a value that matters */
         bool whole, piece; /* a whole answer; a piece of a stream */
@@ -5096,7 +5109,7 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 }
 
 /* ==========================================================================
- * >>block
+ * >>memory
  */
 
 /* Bytes are taken in multiples of 8, so that the block stays aligned. What is
@@ -5159,6 +5172,13 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Ends the bottom at another height, for which there is room. */
+TCALL_SHARED_ void tcall_block_cut_(tcall_block *block, size_t low)
+{
+    block->low = low;
+    tcall_block_used_(block, low + block->high - block->lent);
 }
 
 /* What was lent before, and used meanwhile. */
@@ -6500,9 +6520,7 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
 
 TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    tcall_json v;
-    v.at = at;
-    v.key = key;
+    tcall_json v = {at, key};
     return v;
 }
 
@@ -6682,10 +6700,7 @@ typedef struct tcall_text_bytes_ {
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
 {
-    tcall_text_bytes_ bytes;
-    bytes.at = text.ptr;
-    bytes.end = text.ptr + text.len;
-    bytes.escapes = false;
+    tcall_text_bytes_ bytes = {text.ptr, text.ptr + text.len, false, {0}};
     return bytes;
 }
 
@@ -7020,64 +7035,59 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
     return NULL;
 }
 
-/* Refuses what is JSON and yet no value: returns the error, and its place. */
-TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
-                                  tcall_seen_keys_ more, const char **where)
+/* Recognises a text, of which nobody hears. Returns the error, and where it
+ * stops to be JSON, or its end. */
+static int tcall_json_recognise_(const char *text, const char *end,
+                                 const char **where)
+{
+    tcall_syntax_ syntax;
+    tcall_syntax_begin_(&syntax, &tcall_syntax_nobody_);
+    while (text < end && !syntax.error)
+        text += tcall_syntax_feed_(&syntax, text, (size_t)(end - text));
+    *where = text;
+    return tcall_syntax_end_(&syntax);
+}
+
+/* Returns the error of a text that is no JSON, or JSON and yet no value, and
+ * its place. A number alone must be followed by its end. */
+TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
+                                    tcall_seen_keys_ more, const char **where)
 {
     const char *next, *twice;
-    for (; at < end; at = next) {
+    int r = tcall_json_recognise_(at, end, where);
+    for (; r == TCALL_OK && at < end; at = next) {
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
         if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
             tcall_num_ num = tcall_text_number_(at);
-            if (!tcall_num_in_range_(&num))
-                return TCALL_E_RANGE;
+            r = tcall_num_in_range_(&num) ? r : TCALL_E_RANGE;
         }
         twice = *at == '{' ? tcall_json_twice_(at, more) : NULL;
         if (twice) {
             *where = twice + 1;
-            return TCALL_E_DUPLICATE;
+            r = TCALL_E_DUPLICATE;
         }
     }
-    return TCALL_OK;
-}
-
-/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end; the error is in s. */
-TCALL_SHARED_ const char *
-tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
-{
-    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
-    while (text < end && !s->error)
-        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
-    tcall_syntax_end_(s);
-    return text;
+    return r;
 }
 
 int tcall_json_check(tcall_str text)
 {
-    tcall_syntax_ syntax;
-    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
-    return syntax.error;
+    const char *where;
+    return tcall_json_recognise_(text.ptr, text.ptr + text.len, &where);
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_syntax_ syntax;
-    char *end = text + len;
-    const char *where = tcall_json_recognise_(&syntax, text, end);
     const tcall_seen_keys_ none = {NULL, 0};
-    int r = syntax.error;
-    *out = tcall_json_of_(NULL, NULL);
-    if (r == TCALL_OK) {
-        *end = 0;
-        r = tcall_json_odd_(text, end, none, &where);
-    }
+    const char *where;
+    int r;
+    text[len] = '\0';
+    r = tcall_json_wrong_(text, text + len, none, &where);
     if (at)
         *at = (size_t)(where - text);
-    if (r == TCALL_OK)
-        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
     return r;
 }
 
@@ -13153,7 +13163,6 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
 {
     tcall_seen_keys_ more = {NULL, 0};
     const char *at = text.ptr, *end;
-    tcall_syntax_ syntax;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
     end = at + text.len;
@@ -13161,13 +13170,12 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         at++;
     if (at == end || *at != '{')
         return false;
-    tcall_json_recognise_(&syntax, at, end);
     if (block && tcall_block_free_(block) >= 8) {
         size_t start = tcall_round_up_(block->low);
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return !syntax.error && tcall_json_odd_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13365,8 +13373,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block *block = chat->block;
     if (block->low > from)
         memmove(block->base + to, block->base + from, block->low - from);
-    block->low += to - from;
-    tcall_block_room_(block, 0); /* notes the peak */
+    tcall_block_cut_(block, block->low + to - from);
 }
 
 /* Forgets all reasoning and signatures. Providers bind them to all that was
@@ -13579,35 +13586,36 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
 
 /* X(NAME, sentence): what can be wrong with a row or with the registry, in the
  * order in which it is reported, and what to do. */
-#define TCALL_FAULTS_(X)                                                       \
-    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
-                 "A-Z a-z 0-9 _ -")                                            \
-    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
-    X(TWICE, "another tool has this name")                                     \
-    X(RUN, "run is missing: name the function that does the work")             \
-    X(PERMISSIONS,                                                             \
-      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
-    X(SAFE, "safe is none of tcall_safety")                                    \
-    X(TOOLS, "tool_count needs tools: the table")                              \
-    X(MANY, "there are more than 65535 tools")                                 \
-    X(ROWS, "rows and row_count belong together: give both")                   \
-    X(ROOM, "rows has less room than tools needs")                             \
-    X(HOOKS, "hooks and hook_count belong together: give both")                \
-    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
-    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
-                 "set allow_no_schema")                                        \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
-            "which is written from the shape")                                 \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
-    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
-    X(SERVICES, "services and service_count belong together: give both")       \
-    X(NAMELESS, "services has one without a name: nobody could find it")       \
-    X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
-    X(HOOK_RUN, "run is missing: name the function to call")                   \
+#define TCALL_FAULTS_(X)                                                          \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of "    \
+                 "A-Z a-z 0-9 _ -")                                               \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")        \
+    X(TWICE, "another tool has this name")                                        \
+    X(RUN, "run is missing: name the function that does the work")                \
+    X(PERMISSIONS,                                                                \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")       \
+    X(SAFE, "safe is none of tcall_safety")                                       \
+    X(TOOLS, "tool_count needs tools: the table")                                 \
+    X(MANY, "there are more than 65535 tools")                                    \
+    X(ROWS, "rows and row_count belong together: give both")                      \
+    X(ROOM, "rows has less room than tools needs")                                \
+    X(HOOKS, "hooks and hook_count belong together: give both")                   \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
+                 "set allow_no_schema")                                           \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
+            "which is written from the shape")                                    \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
+    X(SERVICES, "services and service_count belong together: give both")          \
+    X(NAMELESS, "services has one without a name: nobody could find it")          \
+    X(CHECK,                                                                      \
+      "validator needs check: write TCALL_VALIDATOR(name, version, check, user)") \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                       \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                   \
+    X(HOOK_RUN, "run is missing: name the function to call")                      \
     X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
 
 enum {
@@ -13670,7 +13678,8 @@ static uint32_t tcall_desc_harms_(const tcall_desc *desc)
                         desc->rows && desc->row_count < desc->tool_count) |
            TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
            TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
-           TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
+           TCALL_FAULT_(CHECK, desc->validator && !(desc->validator->check &&
+                                                    desc->validator->judge)) |
            TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
            TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
@@ -15654,8 +15663,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * two words each, PDFs is one. In scripts that are written without spaces, a
  * word is a pair of neighbouring characters.
  *
- * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * The words of the input become terms. A term has keys: the stem of its word
+ * and the stems of its synonyms. Each tool
  * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
@@ -15671,7 +15680,6 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 
 enum {
     TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
-    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
     TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
     TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
@@ -15821,8 +15829,8 @@ typedef struct tcall_split_ {
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
+    uint32_t stem;  /* hash */
+    unsigned count; /* words of the text so far */
     char folded[TCALL_WORD_BYTES_];
 } tcall_split_;
 
@@ -16080,33 +16088,20 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
- * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
-{
-    for (; length > 0; length--, word++) {
-        char c = endings && *word == 'y' ? 'i' : *word;
-        hash = (hash ^ (unsigned char)c) * 16777619u;
-    }
-    return hash;
-}
-
-/* Makes the keys of a word. Only longer words of letters have endings and a
- * prefix. The hash of a prefix is inverted, so that it never equals that of a
- * stem with the same letters. */
+/* Makes the key of a word, an FNV-1a hash of its stem. Only longer words of
+ * letters have endings; in them y counts as i: city, cities. */
 static void tcall_split_stem_(tcall_split_ *words)
 {
-    const char *word = words->word;
-    size_t length = words->length, first;
-    bool endings = length > 3 && tcall_is_letter_(*word);
-    if (endings)
-        length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
+    bool endings = words->length > 3 && tcall_is_letter_(*words->word);
+    size_t length =
+        endings ? tcall_stem_(words->word, words->length) : words->length;
+    uint32_t hash = 2166136261u;
+    size_t i;
+    for (i = 0; i < length; i++) {
+        char c = endings && words->word[i] == 'y' ? 'i' : words->word[i];
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    words->stem = hash;
 }
 
 /* ---- the next word */
@@ -16266,8 +16261,6 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
     term->at = (uint32_t)(words->start - ranking->input.ptr);
     term->length = (uint8_t)(words->cursor - words->start);
     tcall_key_add_(ranking, words->stem, words->initials, i, false);
-    if (words->prefix)
-        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
@@ -16350,9 +16343,8 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+ * the word itself, when it is a synonym, and for the length of the texts. Words
+ * of all schemas need no list: being common, they weigh nothing. */
 enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
@@ -16374,8 +16366,7 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
@@ -16396,9 +16387,7 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
             words.shape = tool->shape;
         }
         while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+            if (tcall_record_hit_(ranking, record, words.stem, weight))
                 asked += 16;
         length += weight->length * words.count;
         if (i == TCALL_TEXT_NAME_ && words.count)
@@ -16624,18 +16613,6 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* Returns the pick of a tool that has no rank so far. */
-static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
-{
-    tcall_picked pick;
-    memset(&pick, 0, sizeof pick);
-    pick.tool = &ranking->tc->desc.tools[i];
-    pick.index = (uint16_t)i;
-    pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
-    return pick;
-}
-
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
  * unless that cannot say. The sum of weighted ranks fits 32 bits without their
  * last 12, since all weights are at most 4095. */
@@ -16659,20 +16636,26 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
     pick->weights = (uint16_t)(pick->weights + weight);
 }
 
-/* Ranks all tools that are not pinned by the scorers that see all of them, and
- * keeps the best of them. */
-static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int room)
+/* Adds tools to the picks, of which there is room for so many in all: the
+ * pinned ones, or the others, the best first by the scorers that see all of
+ * them. Pinned ones, and all where time ran out, keep the order of
+ * registration. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int room, bool pinned)
 {
     const tcall_scorer *scorer;
-    int count = 0;
+    tcall_picked pick;
     size_t i;
     for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned)
+        memset(&pick, 0, sizeof pick);
+        pick.tool = &ranking->tc->desc.tools[i];
+        pick.index = (uint16_t)i;
+        pick.pinned = pinned;
+        pick.timed_out = ranking->timed_out && !pinned;
+        if (pick.tool->pinned != pinned)
             continue;
         for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
+            if (!scorer->top && !pinned && !pick.timed_out)
                 tcall_ranking_combine_(ranking, &pick, scorer);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
@@ -16688,7 +16671,8 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
         most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    most = most < room ? most : room;
+    count = tcall_ranking_add_(ranking, picks, 0, most, false);
     for (scorer = ranking->scorers; scorer < end; scorer++) {
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
@@ -16698,20 +16682,6 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
-    }
-    return count;
-}
-
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
     }
     return count;
 }
@@ -16810,12 +16780,18 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 
 /* ---- the report */
 
-/* Writes the terms: those of the input, with what was learned of them; or the
- * words of those that a tool has, within a JSON string. */
+/* Begins a list of the report. */
+static void tcall_write_list_(tcall_writer *w, const char *key)
+{
+    tcall_write_key(w, key);
+    tcall_write_open(w, '[');
+}
+
+/* Writes the terms of the input, with what was learned of them. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "terms");
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16855,7 +16831,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
     const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
@@ -16875,7 +16851,7 @@ static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
     size_t i;
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "excluded");
     for (i = 0; i < ranking->count; i++) {
         const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
@@ -16900,16 +16876,12 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_list_(w, "scorers");
     for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
         tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
     tcall_write_picked_(w, ranking, report);
-    tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
@@ -16930,7 +16902,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
-                                                    tcall_str text, int value)
+                                                    const tcall_str *text,
+                                                    int value)
 {
     const tcall *tc = call ? call->cx.tc : NULL;
     if (tc && tc->desc.events)
@@ -16952,23 +16925,6 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
-}
-
-/* Gives back what a call holds that is not under way. */
-TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    tcall_attempt *asked = &call->asked;
-    asked->came = call->arguments;
-    asked->args = tcall_json_of_(NULL, NULL);
-    asked->faults = 0;
-    call->others = call->runs = NULL;
-    asked->bound = cx->bound = NULL;
-    cx->services = NULL;
-    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
-        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
-    tcall_block_release_(&tc->block, call->mark);
-    call->mark = 0;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -17144,8 +17100,7 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
-                                                  tcall_attempt *attempt)
+int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
@@ -17196,16 +17151,41 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 
 static const char tcall_by_model_[] = "model";
 
-/* Makes an attempt at the arguments of a call, beside what the block holds of
- * earlier ones: parses and validates. */
-TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
-                                 const char *by, tcall_str text)
+/* Of a call of which nothing was read yet. */
+static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
+                                            {NULL, 0}, {NULL, NULL},
+                                            NULL,      NULL,
+                                            {NULL, 0}, {NULL, 0},
+                                            0,         0,
+                                            0,         0,
+                                            0,         0,
+                                            0,         false};
+
+/* Makes room for an attempt in the block, at the end of a list. Returns NULL
+ * where there is none. */
+TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
+                                                tcall_attempt **list,
+                                                const char *by, tcall_str text)
 {
-    int r = call->incomplete;
+    tcall_attempt *attempt = (tcall_attempt *)tcall_block_take_(
+        &call->cx.tc->block, sizeof *attempt);
+    if (!attempt)
+        return NULL;
     memset(attempt, 0, sizeof *attempt);
     attempt->by = by;
     attempt->came = text;
     attempt->stage = call->cx.stage;
+    while (*list)
+        list = &(*list)->next;
+    return *list = attempt;
+}
+
+/* Parses and validates the text of an attempt. */
+TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
+                                       tcall_attempt *attempt)
+{
+    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
@@ -17214,8 +17194,8 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
-        if (r == TCALL_OK && call->cx.tc->desc.validator)
-            r = tcall_hydrate_foreign_(call, attempt);
+        if (r == TCALL_OK && foreign)
+            r = foreign->judge(call, attempt);
         attempt->validated = r == TCALL_OK;
     }
     if (r == TCALL_OK)
@@ -17223,29 +17203,17 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Puts an attempt, or an output, among those that no longer count. */
-TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
-                                        const tcall_attempt *attempt)
-{
-    tcall_attempt *former =
-        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
-    if (!former)
-        return TCALL_E_MEMORY;
-    *former = *attempt;
-    former->next = call->others;
-    call->others = former;
-    return TCALL_OK;
-}
-
-/* Lets another attempt count. */
+/* Makes an attempt that counts from now on. */
 TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
                                       tcall_str text)
 {
-    call->error = tcall_attempt_former_(call, &call->asked);
-    if (call->error < 0)
-        return call->error;
-    call->error = tcall_attempt_(call, &call->asked, by, text);
-    call->cx.bound = call->asked.bound;
+    tcall_attempt *attempt =
+        tcall_attempt_new_(call, &call->attempts, by, text);
+    if (!attempt)
+        return call->error = TCALL_E_MEMORY;
+    call->asked = attempt;
+    call->error = tcall_attempt_check_(call, attempt);
+    call->cx.bound = attempt->bound;
     return call->error;
 }
 
@@ -17253,22 +17221,16 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
+    const tcall_attempt *came = call->asked;
     int error = call->error;
-    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = call->others;
-    call->others = NULL;
-    tcall_attempt_former_(call, &call->asked);
-    if (came)
-        call->asked = *came;
-    return error;
+    call->asked = came;
+    return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17302,7 +17264,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
     call->cx.call = call;
-    call->asked.came = call->arguments;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -17313,9 +17276,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     if (r == TCALL_OK)
-        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
-                           call->arguments);
-    call->cx.bound = call->asked.bound;
+        r = tcall_attempt_anew_(call, tcall_by_model_, call->arguments);
     return r;
 }
 
@@ -17326,13 +17287,13 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+    if (r < 0 && call->asked->step > TCALL_STEP_FIND && tc->desc.repair)
         r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, NULL, 0);
     return r;
 }
 
@@ -17346,6 +17307,27 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
+}
+
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
+    call->runs = NULL;
+    cx->bound = NULL;
+    cx->services = NULL;
+    cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
+        tcall_slice_(NULL, 0);
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
+}
+
+/* Returns the arguments that count, as they came. */
+TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
+{
+    return call->attempts ? call->asked->came : call->arguments;
 }
 
 /* ---- what is wrong ---- */
@@ -17391,7 +17373,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    tcall_write_attempt_errors_(out, call->tool, &call->asked);
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
     return out->error;
 }
 
@@ -17791,9 +17773,9 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
     uint64_t hash = tcall_hash_text_(tc, 5, call->name);
-    if (!call->asked.args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, call->asked.came);
-    return hash + tcall_hash_json(tc, call->asked.args);
+    if (!call->asked->args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+    return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -18048,17 +18030,17 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
 {
     size_t i;
     tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->asked.faults; i++) {
+    for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
         tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->asked.args.at, &call->asked.fault[i], true);
+                         call->asked->args.at, &call->asked->fault[i], true);
     }
 }
 
 /* True where the faults of the arguments say what was wrong. */
 static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
            !cx->failure.reason.len;
 }
 
@@ -18079,10 +18061,10 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked.args.at) {
+    if (call->tool && call->asked->args.at) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
-        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
     if (failure->by) {
@@ -18252,16 +18234,11 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 /* Writes all attempts but those with what was injected. */
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_attempt *other = call->others;
-    bool first = call->asked.by == tcall_by_model_;
+    const tcall_attempt *attempt;
     tcall_write_key(out, "attempts");
     tcall_write_open(out, '[');
-    if (first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
-    for (; other; other = other->next)
-        tcall_write_attempt_(out, call->tool, other);
-    if (!first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (attempt = call->attempts; attempt; attempt = attempt->next)
+        tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
 }
 
@@ -18291,7 +18268,7 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked.validated);
+    tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18303,7 +18280,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
 {
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
-    const tcall_attempt *asked = &call->asked;
+    const tcall_attempt *asked = call->asked;
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
     tcall_write_identity_(out, call);
     if (tool)
@@ -18324,7 +18301,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_key(out, "value");
         tcall_write_json(out, asked->args);
     }
-    if (call->others)
+    if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
     tcall_write_pair_(
         out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
@@ -18374,10 +18351,10 @@ TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->asked.args.at)
-        tcall_write_json(&out, call->asked.args);
+    if (call->asked->args.at)
+        tcall_write_json(&out, call->asked->args);
     else
-        tcall_write_str(&out, call->asked.came);
+        tcall_write_str(&out, tcall_asked_text_(call));
     tcall_write_validated_(&out, call);
     tcall_write_count_(&out, "attempts", cx->attempt);
     tcall_write_flag_(&out, "ran", cx->result.ran);
@@ -18444,7 +18421,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -18488,7 +18465,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text, 0);
+    tcall_tell_call_(cx->call, kind, &text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -18645,10 +18622,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -18690,20 +18667,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -18876,7 +18850,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
-                         tcall_slice_(NULL, 0), (int)verdict);
+                         NULL, (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -18938,8 +18912,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -19231,8 +19206,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
-                         r);
+        tcall_str name = tcall_str_of(hook->name);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, &name, r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -19304,7 +19279,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
 }
 
@@ -19407,8 +19382,24 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
-                                                tcall_around_};
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
+    if (!tcall_settled_(cx))
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    if (tcall_settled_(cx))
+        cx->result.output = tcall_output(cx);
+}
+
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_, tcall_around_, tcall_output_again_};
 
 /* ---- the way of a call ---- */
 
@@ -19470,12 +19461,14 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tc->breaker(cx, true));
@@ -19502,11 +19495,12 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -19572,22 +19566,6 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r;
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    r = tcall_output_cut_(cx);
-    if (!tcall_settled_(cx))
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-    if (tcall_settled_(cx))
-        cx->result.output = tcall_output(cx);
-}
-
 /* Begins a call, or goes on with it. */
 static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
@@ -19599,7 +19577,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        tcall_output_again_(cx);
+        cx->hooks->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -19730,7 +19708,7 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            tcall_str text, int value)
+                            const tcall_str *text, int value)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -19738,7 +19716,8 @@ static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.text = text;
+    if (text)
+        event.text = *text;
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
@@ -21382,26 +21361,17 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    reader->answer.reasoning_dropped += dropped;
+    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
+        reader->raw_missing += dropped;
+    else
+        reader->answer.reasoning_dropped += dropped;
     if (dropped)
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
-                                   TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
-                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
         tcall_reasoning_drop_(reader, at, 0);
 }
@@ -21428,26 +21398,30 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
-    if (part == TCALL_PART_TEXT_)
-        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              piece.len);
+        tcall_reasoning_drop_(reader, at, piece.len);
     else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+        tcall_reader_append_(reader, at, part, piece);
+}
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
@@ -21477,19 +21451,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
-                                   TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
-                         TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
@@ -21530,18 +21491,6 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
            reader->answer.error != TCALL_E_MEMORY;
 }
 
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
-                             TCALL_PART_TEXT_, piece);
-}
-
 /* The element is complete: its text stays if it is reasoning. */
 TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
@@ -21550,16 +21499,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->element.type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->element.index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
-                                  reader->raw_missing);
-    } else {
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
         tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    }
     reader->raw_missing = 0;
 }
 
@@ -21680,21 +21625,24 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. */
+/* Moves what the first unmerged element brings to the item at this place. Where
+ * reasoning is missing already, more of it is of no use. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(reader, at, 0);
+    }
     tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
+        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -21727,18 +21675,19 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
+    tcall_answer *answer = &reader->answer;
     reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
         reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
             reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = reader->doc.stopped = false;
+    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
     memset(&reader->said, 0, sizeof reader->said);
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = false;
+    answer->unread = answer->has_text = false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
 }
 
 /* Makes room for what a call cannot do without. Where there is none the answer
@@ -21769,79 +21718,69 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Has the current document brought nothing but, at most, the open element? */
-static bool tcall_reader_is_alone_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_];
-    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
-        at = tcall_reader_next_(reader, at);
-    return at == reader->chat->block->low;
-}
-
 /* Whole arguments begin: they may be those of the last call with this number.
- */
+ * Only the first element of a document is compared. */
 TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
     size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
         return;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
             (reader->element.index && known->index != reader->element.index))
             continue;
         reader->place[TCALL_AT_ECHOED_] = at;
-        reader->echoes = true;
+        reader->doc.echoes = true;
     }
+}
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
+{
+    return tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
 }
 
 /* They are others, or of another call: what came of them is kept. */
 static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
+    const size_t *to = &reader->place[TCALL_AT_PENDING_];
     tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
+    reader->doc.echoes = false;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     reader->echo);
+        tcall_reader_drop_arguments_(reader, *to, reader->echo);
         return;
     }
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
+    text = tcall_reader_echoed_(reader);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                         TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
 }
 
-/* Is the next piece of them as it was? */
+/* Is the next piece of the current element as it was? */
 static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 {
-    tcall_str text;
-    if (!reader->echoes)
+    const tcall_str text = tcall_reader_echoed_(reader);
+    if (!reader->doc.echoes ||
+        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
         return false;
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
         reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
+    else
+        tcall_reader_echo_ends_(reader);
+    return reader->doc.echoes;
 }
 
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -22003,16 +21942,18 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
 {
     const int part = tcall_field_part_(field);
+    const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
     if (!tcall_reader_open_(reader, field))
         return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
+    if (reasons)
+        reader->said.words = (uint8_t)field;
+    if (reasons || part == TCALL_PART_SIGNATURE_)
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                               piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else
@@ -22057,13 +21998,16 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
 }
 
 /* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. */
+ * one. Arguments that came again are those of its call, all of them. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     size_t at = tcall_reader_owner_(reader);
     bool stays;
-    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
+    if (reader->doc.echoes) {
+        if (at != reader->place[TCALL_AT_ECHOED_] ||
+            reader->echo < tcall_reader_echoed_(reader).len)
+            tcall_reader_echo_ends_(reader); /* which may move both */
+        reader->doc.echoes = false;
         at = tcall_reader_owner_(reader);
     }
     stays = at == reader->place[TCALL_AT_PENDING_];
@@ -22173,40 +22117,54 @@ enum {
     TCALL_SPOKEN_TEXTS_
 };
 
-typedef struct tcall_spoken_reader_ {
+typedef struct tcall_spoken_ {
     tcall_reader *reader;
-    char kind;                             /* of the form that is tried, */
-    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
-    const char *start, *at, *end; /* the text; what is tried begins at at */
+    const char *form;             /* that is tried */
+    const char *start, *at, *end; /* the text, and how far it is read */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
     int tries;
     size_t last; /* the call that was added last */
-} tcall_spoken_reader_;
+    /* what is around the place: */
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_;
 
 /* ---- texts of forms ---- */
 
-/* Returns where something like the pattern begins, or the end. */
-static const char *tcall_spoken_find_(const char *at, const char *end,
-                                      const char *pattern)
+/* Returns a text of a form; TCALL_SPOKEN_TEXTS_: the next form. */
+static const char *tcall_spoken_text_(const char *form, int which)
 {
-    while (at < end && !tcall_marker_end_(at, end, pattern))
+    for (form++; which > 0; which--)
+        form += strlen(form) + 1;
+    return form;
+}
+
+/* Returns where something like a text of the form begins, or the end. */
+static const char *tcall_spoken_find_(const tcall_spoken_ *text, int which)
+{
+    const char *at = text->at, *pattern = tcall_spoken_text_(text->form, which);
+    pattern += *pattern == '?';
+    while (at < text->end && !tcall_marker_end_(at, text->end, pattern))
         at++;
     return at;
 }
 
-/* Moves on if something like the pattern follows. Returns whether it does, or
- * may be missing. */
-static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+/* Moves on if something like a text of the form follows. Returns whether it
+ * does, or may be missing. */
+static bool tcall_spoken_skip_(tcall_spoken_ *text, int which)
 {
-    bool optional = *pattern == '?';
-    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    const char *pattern = tcall_spoken_text_(text->form, which), *to;
+    bool optional = *pattern == '?', first = *pattern == '^';
+    if (first && text->at != text->start)
+        return false;
+    to = tcall_marker_end_(text->at, text->end, pattern + (optional || first));
     text->at = to ? to : text->at;
     return to || optional;
 }
 
 /* Skips what is in set. */
-static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
 {
     while (text->at < text->end && *text->at && strchr(set, *text->at))
         text->at++;
@@ -22231,19 +22189,17 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
 /* ---- calls ---- */
 
 /* Adds a call to the end of the chat, which makes an id up, if there is a tool
- * of this name. Returns whether there is one. */
-static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+ * of this name. */
+static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
 {
     tcall_reader *reader = text->reader;
-    if (item->name.len && reader->knows &&
-        !reader->knows(reader->user, item->name))
-        return false;
+    if (text->error || (item->name.len && reader->knows &&
+                        !reader->knows(reader->user, item->name)))
+        return;
     item->kind = TCALL_ITEM_CALL;
     text->last = reader->chat->block->low;
-    if (text->error == TCALL_OK)
-        text->error = tcall_chat_add(reader->chat, item);
+    text->error = tcall_chat_add(reader->chat, item);
     reader->answer.calls += text->error == TCALL_OK;
-    return true;
 }
 
 /* Finds the name and the arguments of a call that is one object, or in one of
@@ -22278,13 +22234,11 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
 }
 
 /* Reads a call that is written as one object; of one that is broken, its name,
- * if that is whole. What it is read to is needed only until the call is added.
- */
-TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
+ * if that is whole. */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_json name = tcall_json_of_(NULL, NULL), args = name;
     tcall_machine machine;
     tcall_machine_desc desc;
@@ -22313,17 +22267,14 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
                          ? tcall_json_str(args)
                      : args.at ? tcall_text_verbatim_(args.at)
                                : tcall_slice_(NULL, 0);
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
 }
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
-                                tcall_writer *out, const char *to)
+static void tcall_spoken_value_(tcall_writer *out, const char *from,
+                                const char *to, bool python)
 {
-    const char *from = text->at;
-    if (text->kind == 'p') {
+    if (python) {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -22334,36 +22285,30 @@ static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
 {
-    const char *const *form = text->form, *end = text->end, *to;
-    bool python = text->kind == 'p';
+    const char *end = text->end, *to;
+    bool python = *text->form == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
             (python ? *text->at == ')'
-                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
+                    : !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_)))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_KEY_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
+        if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_VALUE_END_]);
-        if (!to || to == end) {
-            text->at = end;
-            break;
-        }
-        tcall_spoken_value_(text, out, to);
-        text->at = to;
-        if (!python)
-            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
+        if (to && to < end)
+            tcall_spoken_value_(out, text->at, to, python);
+        text->at = to ? to : end;
+        tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -22372,11 +22317,10 @@ static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 }
 
 /* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
                                                   tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_writer out;
     tcall_hydrate_writer_(block, &out);
     if (!tcall_spoken_members_(text, &out))
@@ -22384,68 +22328,72 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
     return true;
 }
 
 /* Takes the object that begins here as the text of a call, or what is there in
  * place of one. What does not end is cut where the call ends. Returns false
  * where no call would end so. */
-static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form[TCALL_SPOKEN_END_];
-    bool object = from < end && *from == '{', optional = *pattern == '?';
+    const char *from = tcall_marker_end_(text->at, text->end, " "), *to = NULL;
+    const char *ends = tcall_spoken_text_(text->form, TCALL_SPOKEN_END_);
+    bool object = from < text->end && *from == '{';
     if (object)
-        to = tcall_spoken_value_end_(from, end, "");
-    else if (from < end && (optional || !*pattern))
+        to = tcall_spoken_value_end_(from, text->end, "");
+    else if (from < text->end && (*ends == '?' || !*ends))
         return false;
+    text->at = from;
     if (!to) {
-        pattern += optional;
-        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
-        text->cut = to == end;
-        if (object || text->cut)
-            item->error = TCALL_E_CUT;
-        else if (to > from)
-            item->error = TCALL_E_BAD_VALUE;
+        to = *ends ? tcall_spoken_find_(text, TCALL_SPOKEN_END_) : text->end;
+        text->cut = to == text->end;
+        item->error = object || text->cut ? TCALL_E_CUT
+                      : to > from         ? TCALL_E_BAD_VALUE
+                                          : TCALL_OK;
     }
     text->at = to;
     item->text = tcall_slice_(from, (size_t)(to - from));
     return true;
 }
 
-/* Reads a call. Returns false where it is none. An object with escaped quotes
- * is part of another text. */
-static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
+/* Reads the name and the arguments of a call into an item. Returns false where
+ * it is none. An object with escaped quotes is part of another text. */
+static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *to = tcall_name_end_(text->at, text->end);
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    if (text->kind == 'o') {
-        if (!tcall_marker_end_(text->at, text->end, "{") ||
-            tcall_marker_end_(text->at, text->end, "{ \\"))
+    const char *from = text->at, *end = text->end;
+    if (*text->form == 'o') {
+        if (!tcall_marker_end_(from, end, "{") ||
+            tcall_marker_end_(from, end, "{ \\"))
             return false;
-        tcall_spoken_take_(text, &item);
-        tcall_spoken_object_(text, &item);
+        tcall_spoken_take_(text, item);
+        tcall_spoken_object_(text, item);
         return true;
     }
-    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
-    text->at = to;
-    if (!item.name.len ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
-        return false;
-    if (text->kind != 'n')
-        return tcall_spoken_written_(text, &item);
-    tcall_spoken_skip_(text, " ");
-    if (!tcall_spoken_take_(text, &item))
-        return false;
-    tcall_spoken_add_(text, &item);
-    return true;
+    text->at = tcall_name_end_(from, end);
+    item->name = tcall_slice_(from, (size_t)(text->at - from));
+    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+           (*text->form == 'n' ? tcall_spoken_take_(text, item)
+                               : tcall_spoken_written_(text, item));
+}
+
+/* Reads a call. Returns false where it is none. What is read at the end of the
+ * block is needed only until the call is added. */
+static bool tcall_spoken_call_(tcall_spoken_ *text)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_item item;
+    bool is;
+    memset(&item, 0, sizeof item);
+    is = tcall_spoken_item_(text, &item);
+    if (is)
+        tcall_spoken_add_(text, &item);
+    tcall_block_back_(block, high);
+    return is;
 }
 
 /* Whether the line goes on as a sentence does: then it speaks of a call. */
-static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+static bool tcall_spoken_goes_on_(const tcall_spoken_ *text)
 {
     const char *at = text->at;
     while (at < text->end && (*at == ' ' || *at == '\t'))
@@ -22455,21 +22403,20 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 }
 
 /* Reads the calls of one marker. Returns false where they are none. */
-static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+static bool tcall_spoken_calls_(tcall_spoken_ *text)
 {
-    bool python = text->kind == 'p', many = python || text->kind == 'o';
-    if (text->kind == 'o')
+    const char *more = *text->form == 'o' ? "{" : *text->form == 'p' ? "#" : "";
+    if (*more == '{')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
             return false;
-        if (many && !text->cut)
+        if (*more)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
-    } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    } while (*more && tcall_marker_end_(text->at, text->end, more));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
@@ -22478,52 +22425,33 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
     return text->cut;
 }
 
-/* Reads the texts of a form. Returns where the next one begins. */
-static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
-                                      const char *form)
-{
-    int i;
-    text->kind = *form++;
-    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
-        text->form[i] = form;
-        form += strlen(form) + 1;
-    }
-    return form;
-}
-
-/* Tries a form at this place. What is no call leaves nothing. */
-static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+/* Tries the form at this place, and is at the next one then. What is no call
+ * leaves nothing. */
+static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
-    tcall_spoken_reader_ before = *text;
+    tcall_spoken_ before = *text;
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
-    text->at = at;
-    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
-    if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
-        return false;
-    before.tries = ++text->tries;
-    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
-        return true;
+    tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
+        before.tries = ++text->tries;
+        if (tcall_spoken_calls_(text) && reader->answer.calls > calls) {
+            text->in_json = false;
+            return;
+        }
+    }
     before.error = text->error;
+    before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
-    return false;
 }
 
 /* ---- what only quotes a call ---- */
-
-/* Where in a text a place is. */
-typedef struct tcall_spoken_place_ {
-    tcall_syntax_ json; /* of JSON that began before it */
-    bool in_json, fence, code, quoted;
-} tcall_spoken_place_;
 
 /* Whether a quote opens just before this. */
 static bool tcall_spoken_in_quotes_(const char *start, const char *at)
@@ -22535,42 +22463,42 @@ static bool tcall_spoken_in_quotes_(const char *start, const char *at)
             (at[-1] == '\x9C' || at[-1] == '\x98'));
 }
 
-/* Goes on over the byte at a place. */
-static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
-                               const char *at, const char *end)
+/* Goes on over the byte at hand. */
+static void tcall_spoken_pass_(tcall_spoken_ *text)
 {
-    bool begins = at == start || at[-1] == '\n';
-    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    const char *at = text->at++;
+    char before = at == text->start ? '\n' : at[-1];
+    bool mark = *at == '`' && before != '`';
     if (*at == '\n')
-        place->code = place->quoted = false;
-    else if (mark && tcall_marker_end_(at, end, "```"))
-        place->fence = !place->fence;
+        text->code = text->quoted = false;
+    else if (mark && tcall_marker_end_(at, text->end, "```"))
+        text->fence = !text->fence;
     else if (mark)
-        place->code = !place->code;
-    else if (begins && *at == '>')
-        place->quoted = true;
-    if (!place->in_json && (*at == '{' || *at == '[') &&
-        !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
-        place->in_json = true;
+        text->code = !text->code;
+    else if (before == '\n' && *at == '>')
+        text->quoted = true;
+    if (!text->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(text->start, at)) {
+        tcall_syntax_begin_(&text->json, &tcall_syntax_nobody_);
+        text->in_json = true;
     }
-    if (place->in_json) {
-        tcall_syntax_feed_(&place->json, at, 1);
-        place->in_json =
-            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    if (text->in_json) {
+        tcall_syntax_feed_(&text->json, at, 1);
+        text->in_json = !text->json.error && text->json.state != TCALL_AT_DONE_;
     }
 }
 
-/* Whether a call can begin at a place. */
-static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
-                                    const char *start, const char *at)
+/* Whether a call can begin here. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_ *text)
 {
-    if (place->fence || place->code || place->quoted ||
-        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
-         place->json.state <= TCALL_AT_HALF_))
+    if (text->tries >= TCALL_SPOKEN_TRIES_ || text->fence || text->code ||
+        text->quoted ||
+        (text->in_json && text->json.state >= TCALL_AT_STRING_ &&
+         text->json.state <= TCALL_AT_HALF_))
         return false;
-    return at == start ||
-           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+    return text->at == text->start ||
+           (strchr("<[{", *text->at) &&
+            !tcall_spoken_in_quotes_(text->start, text->at));
 }
 
 /* Makes calls of those that the text holds, and ends the text where they begin.
@@ -22582,31 +22510,22 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     tcall_item_head_ *head =
         tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL, *at;
-    tcall_spoken_place_ place;
-    tcall_spoken_reader_ text;
-    memset(&place, 0, sizeof place);
+    const char *first = NULL;
+    tcall_spoken_ text;
     memset(&text, 0, sizeof text);
     text.reader = reader;
     text.end = all.ptr + all.len;
-    text.start = tcall_marker_end_(all.ptr, text.end, " ");
-    for (at = text.start; at < text.end && !text.error && !text.cut;) {
-        const char *form = calls->forms;
-        bool found = false;
-        if (text.tries < TCALL_SPOKEN_TRIES_ &&
-            tcall_spoken_may_begin_(&place, text.start, at))
-            while (*form && !found && !text.error) {
-                form = tcall_spoken_form_(&text, form);
-                found = tcall_spoken_try_(&text, at);
-            }
-        if (found) {
-            first = first ? first : at;
-            at = text.at;
-            place.in_json = false;
-        } else {
-            tcall_spoken_pass_(&place, text.start, at, text.end);
-            at++;
-        }
+    text.start = text.at = tcall_marker_end_(all.ptr, text.end, " ");
+    while (text.at < text.end && !text.error && !text.cut) {
+        const char *at = text.at;
+        text.form = calls->forms;
+        if (tcall_spoken_may_begin_(&text))
+            while (*text.form && text.at == at && !text.error)
+                tcall_spoken_try_(&text);
+        if (text.at == at)
+            tcall_spoken_pass_(&text);
+        else if (!first)
+            first = at;
     }
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
@@ -22808,35 +22727,24 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
+/* Returns digits in front of a unit as a number, moved by so many decimals and
+ * cut at the end of the range of 32 bits, or -1 where there is anything else.
+ */
+static long tcall_digits_(const char *text, const char *unit, int decimals)
 {
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int value;
+    int rest;
+    if (*unit && text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || strcmp(text + len, unit) != 0)
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, decimals, &value, &rest);
+    return (long)(value < most ? value : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -22927,7 +22835,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
+        long code = tcall_digits_(answer->stop_text, "", 0);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -22948,13 +22856,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 }
 
 /* ---- fields ---- */
-
-/* Has it a signature, or had one that did not fit? */
-static bool tcall_head_is_signed_(const tcall_item_head_ *head)
-{
-    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
-}
 
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
@@ -23053,18 +22954,29 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field, long number)
+/* A number is complete; no number is -1. */
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_INDEX)
+    tcall_answer *answer = &reader->answer;
+    const long number = tcall_digits_(reader->word, "", 0);
+    if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    else if (field == TCALL_FIELD_CHOICE_INDEX)
+    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
         reader->doc.other = number != 0;
-    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
-        reader->answer.input_tokens = number;
-    else if (number >= 0)
-        reader->answer.output_tokens = number;
-    if (field == TCALL_FIELD_CHOICE_INDEX)
         reader->doc.choice_known = true;
+    } else if (number >= 0) {
+        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
+                                            : &answer->output_tokens) = number;
+    }
+}
+
+/* "48s", "34.4s" or "250ms": how long to wait. */
+static void tcall_reader_delay_(tcall_reader *reader)
+{
+    long *ms = &reader->answer.wait_ms;
+    *ms = tcall_digits_(reader->word, "s", 3);
+    if (*ms < 0)
+        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -23080,12 +22992,12 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        tcall_reader_delay_(reader);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
     else
-        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
+        tcall_reader_number_(reader, field);
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23233,11 +23145,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->doc.in_whole = false;
-    if (reader->echoes &&
-        reader->echo < tcall_reader_len_(reader,
-                                         reader->place[TCALL_AT_ECHOED_],
-                                         TCALL_PART_TEXT_))
-        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -23260,9 +23167,10 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
         return;
     if (!reader->keeping_raw)
         reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
     if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
+                               TCALL_PART_TEXT_, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
@@ -23496,19 +23404,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    for (i = 0; i < TCALL_PLACES_; i++)
-        reader->place[i] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
+    tcall_reader_clear_(reader);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23521,7 +23426,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
-    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
@@ -24781,7 +24685,7 @@ static const char *tcall_agent_extra_problem_(const char *extra)
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_odd_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
@@ -25518,6 +25422,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
+    more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
                tcall_chat_drop_(&agent->chat, old))
@@ -26022,7 +25927,8 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->state == TCALL_AGENT_READ_ ||
         (agent->state > TCALL_AGENT_READ_ &&
          agent->call_at < agent->answer.calls))
-        agent->chat.block->low = agent->chat.start + agent->answer_at;
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->answer_at);
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -26183,7 +26089,7 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     if (tcall_chat_next(&agent->chat, &end, &item))
         agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
     if (agent->unanswered)
-        agent->chat.block->low = agent->chat.start + question;
+        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -26737,13 +26643,13 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     tc->busy = tc;
-    tc->block.low = agent->chat.start;
+    tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
-        tc->block.low = agent->chat.start;
+        tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
     return error;
 }
