@@ -182,7 +182,9 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
-/* Private: see TCALL_REPAIR. */
+/* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_validate_(const tcall_call *call,
+                                      tcall_attempt *attempt);
 TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
