@@ -33,7 +33,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     tcall_writer writer;
     (void)user;
     tcall_writer_init(&writer, shown, sizeof shown);
-    if (tcall_write_json(&writer, call->asked.args) < 0)
+    if (tcall_write_json(&writer, call->asked->args) < 0)
         return TCALL_VERDICT_DENY; /* too long to be shown as a whole */
     printf("%s %.*s (y)? ", call->tool->name, (int)writer.len, shown);
     fflush(stdout);

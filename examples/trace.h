@@ -467,13 +467,13 @@ static void trace_checks(trace *t, tcall_writer *w, const tcall_call *call)
         tcall_write_text(&said, call->repaired ? "valid, repaired" : "valid");
         for (i = 0; i < TCALL_FIX_COUNT; i++) {
             tcall_write_text(&said,
-                             call->asked.fixes >> i & 1 ? ", fixed " : "");
+                             call->asked->fixes >> i & 1 ? ", fixed " : "");
             tcall_write_text(
-                &said, call->asked.fixes >> i & 1 ? tcall_fix_name(i) : "");
+                &said, call->asked->fixes >> i & 1 ? tcall_fix_name(i) : "");
         }
-        if (call->asked.coercions) {
+        if (call->asked->coercions) {
             tcall_write_text(&said, ", values converted: ");
-            tcall_write_int(&said, call->asked.coercions);
+            tcall_write_int(&said, call->asked->coercions);
         }
     }
     tcall_writer_flush(&said);

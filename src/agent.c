@@ -48,7 +48,7 @@ static const char *tcall_agent_extra_problem_(const char *extra)
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_odd_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";

@@ -42,6 +42,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
+    more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
                tcall_chat_drop_(&agent->chat, old))
@@ -546,7 +547,8 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->state == TCALL_AGENT_READ_ ||
         (agent->state > TCALL_AGENT_READ_ &&
          agent->call_at < agent->answer.calls))
-        agent->chat.block->low = agent->chat.start + agent->answer_at;
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->answer_at);
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -707,7 +709,7 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     if (tcall_chat_next(&agent->chat, &end, &item))
         agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
     if (agent->unanswered)
-        agent->chat.block->low = agent->chat.start + question;
+        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left

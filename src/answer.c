@@ -233,26 +233,17 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
-    reader->answer.reasoning_dropped += dropped;
+    if (reader->keeping_raw && at == reader->place[TCALL_AT_RAW_])
+        reader->raw_missing += dropped;
+    else
+        reader->answer.reasoning_dropped += dropped;
     if (dropped)
         tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
-                                   TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
-                         0);
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
         tcall_reasoning_drop_(reader, at, 0);
 }
@@ -279,26 +270,30 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
-    if (part == TCALL_PART_TEXT_)
-        reader->said.words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
-                              piece.len);
+        tcall_reasoning_drop_(reader, at, piece.len);
     else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
-                             piece);
+        tcall_reader_append_(reader, at, part, piece);
+}
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+    const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
         tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
@@ -328,19 +323,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
-                                   TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
-                         TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
 }
 
 /* Is anything of it there, or was and is missed? */
@@ -381,18 +363,6 @@ TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
            reader->answer.error != TCALL_E_MEMORY;
 }
 
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
-                             TCALL_PART_TEXT_, piece);
-}
-
 /* The element is complete: its text stays if it is reasoning. */
 TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 {
@@ -401,16 +371,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    if (reader->element.type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->element.index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
-                                  reader->raw_missing);
-    } else {
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
         tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    }
     reader->raw_missing = 0;
 }
 
@@ -531,21 +497,24 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     return !known->error;
 }
 
-/* Moves what the first unmerged element brings to the item at this place. */
+/* Moves what the first unmerged element brings to the item at this place. Where
+ * reasoning is missing already, more of it is of no use. */
 static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const uint8_t flags = tcall_reader_pending_(reader)->flags;
     const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
+        tcall_reasoning_drop_(reader, at, 0);
+    }
     tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+    if ((!reasons && !tcall_reader_merges_text_(reader, at)) ||
+        !tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
@@ -578,18 +547,19 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 /* Forgets all that was read. */
 static void tcall_reader_clear_(tcall_reader *reader)
 {
+    tcall_answer *answer = &reader->answer;
     reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
         reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
             reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = reader->doc.stopped = false;
+    reader->growing = reader->doc.echoes = reader->doc.stopped = false;
     memset(&reader->said, 0, sizeof reader->said);
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
+    answer->reasoning_dropped = 0;
+    answer->text_cut = answer->pending = false;
+    answer->unread = answer->has_text = false;
+    answer->stop = TCALL_STOP_UNKNOWN;
+    answer->stop_text[0] = 0;
 }
 
 /* Makes room for what a call cannot do without. Where there is none the answer
@@ -620,79 +590,69 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Has the current document brought nothing but, at most, the open element? */
-static bool tcall_reader_is_alone_(const tcall_reader *reader)
-{
-    size_t at = reader->place[TCALL_AT_PENDING_];
-    if (reader->element.open && reader->place[TCALL_AT_ELEMENT_] == at)
-        at = tcall_reader_next_(reader, at);
-    return at == reader->chat->block->low;
-}
-
 /* Whole arguments begin: they may be those of the last call with this number.
- */
+ * Only the first element of a document is compared. */
 TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
 {
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
     size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->doc.whole || !tcall_reader_is_alone_(reader))
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
         return;
-    for (; at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
         if (known->kind != TCALL_ITEM_CALL ||
             (reader->element.index && known->index != reader->element.index))
             continue;
         reader->place[TCALL_AT_ECHOED_] = at;
-        reader->echoes = true;
+        reader->doc.echoes = true;
     }
+}
+
+/* Arguments that are compared, as far as they are known. */
+static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
+{
+    return tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
 }
 
 /* They are others, or of another call: what came of them is kept. */
 static void tcall_reader_echo_ends_(tcall_reader *reader)
 {
+    const size_t *to = &reader->place[TCALL_AT_PENDING_];
     tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
+    reader->doc.echoes = false;
     if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
-                                     reader->echo);
+        tcall_reader_drop_arguments_(reader, *to, reader->echo);
         return;
     }
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
+    text = tcall_reader_echoed_(reader);
     text.len = reader->echo;
-    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                         TCALL_PART_TEXT_, text);
+    tcall_reader_append_(reader, *to, TCALL_PART_TEXT_, text);
 }
 
-/* Is the next piece of them as it was? */
+/* Is the next piece of the current element as it was? */
 static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
 {
-    tcall_str text;
-    if (!reader->echoes)
+    const tcall_str text = tcall_reader_echoed_(reader);
+    if (!reader->doc.echoes ||
+        reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_])
         return false;
-    text = tcall_head_part_(
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
-        TCALL_PART_TEXT_);
     if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0)
         reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
+    else
+        tcall_reader_echo_ends_(reader);
+    return reader->doc.echoes;
 }
 
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -854,16 +814,18 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
 {
     const int part = tcall_field_part_(field);
+    const bool reasons = tcall_field_kind_(field) == TCALL_ITEM_REASONING;
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
     if (!tcall_reader_open_(reader, field))
         return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
+    if (reasons)
+        reader->said.words = (uint8_t)field;
+    if (reasons || part == TCALL_PART_SIGNATURE_)
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                               piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, field, piece);
     else
@@ -908,13 +870,16 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
 }
 
 /* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
- * one. */
+ * one. Arguments that came again are those of its call, all of them. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     size_t at = tcall_reader_owner_(reader);
     bool stays;
-    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
+    if (reader->doc.echoes) {
+        if (at != reader->place[TCALL_AT_ECHOED_] ||
+            reader->echo < tcall_reader_echoed_(reader).len)
+            tcall_reader_echo_ends_(reader); /* which may move both */
+        reader->doc.echoes = false;
         at = tcall_reader_owner_(reader);
     }
     stays = at == reader->place[TCALL_AT_PENDING_];

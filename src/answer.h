@@ -89,8 +89,8 @@ typedef struct tcall_reader {
         int8_t fault;              /* of a call's arguments, or TCALL_OK */
         bool begun, open, ignored; /* open: it is in the block */
     } element;
-    bool echoes;           /* its arguments come again */
     struct {               /* of the current document */
+        bool echoes;       /* its element's arguments come again */
         uint8_t event;     /* TCALL_MEANS_... */
         bool told;         /* it has a value that matters */
         bool whole, piece; /* a whole answer; a piece of a stream */

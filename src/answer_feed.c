@@ -68,35 +68,24 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-static long tcall_digits_(const char *text)
+/* Returns digits in front of a unit as a number, moved by so many decimals and
+ * cut at the end of the range of 32 bits, or -1 where there is anything else.
+ */
+static long tcall_digits_(const char *text, const char *unit, int decimals)
 {
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-static long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+    static const char digits[] = "0123456789";
+    const tcall_int most = 0x7FFFFFFF;
+    size_t len = strspn(text, digits);
+    tcall_num_ number;
+    tcall_int value;
+    int rest;
+    if (*unit && text[len] == '.')
+        len += 1 + strspn(text + len + 1, digits);
+    if (!len || strcmp(text + len, unit) != 0)
+        return -1;
+    number = tcall_num_read_(tcall_slice_(text, len));
+    tcall_num_whole_(&number, decimals, &value, &rest);
+    return (long)(value < most ? value : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -187,7 +176,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
+        long code = tcall_digits_(answer->stop_text, "", 0);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -208,13 +197,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 }
 
 /* ---- fields ---- */
-
-/* Has it a signature, or had one that did not fit? */
-static bool tcall_head_is_signed_(const tcall_item_head_ *head)
-{
-    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
-}
 
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
@@ -313,18 +295,29 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field, long number)
+/* A number is complete; no number is -1. */
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_INDEX)
+    tcall_answer *answer = &reader->answer;
+    const long number = tcall_digits_(reader->word, "", 0);
+    if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
-    else if (field == TCALL_FIELD_CHOICE_INDEX)
+    } else if (field == TCALL_FIELD_CHOICE_INDEX) {
         reader->doc.other = number != 0;
-    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
-        reader->answer.input_tokens = number;
-    else if (number >= 0)
-        reader->answer.output_tokens = number;
-    if (field == TCALL_FIELD_CHOICE_INDEX)
         reader->doc.choice_known = true;
+    } else if (number >= 0) {
+        *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
+                                            : &answer->output_tokens) = number;
+    }
+}
+
+/* "48s", "34.4s" or "250ms": how long to wait. */
+static void tcall_reader_delay_(tcall_reader *reader)
+{
+    long *ms = &reader->answer.wait_ms;
+    *ms = tcall_digits_(reader->word, "s", 3);
+    if (*ms < 0)
+        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -340,12 +333,12 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        tcall_reader_delay_(reader);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
     else
-        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
+        tcall_reader_number_(reader, field);
 }
 
 static bool tcall_field_is_word_(int field)
@@ -493,11 +486,6 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->doc.in_whole = false;
-    if (reader->echoes &&
-        reader->echo < tcall_reader_len_(reader,
-                                         reader->place[TCALL_AT_ECHOED_],
-                                         TCALL_PART_TEXT_))
-        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
@@ -520,9 +508,10 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
         return;
     if (!reader->keeping_raw)
         reader->keeping_raw = tcall_reader_place_(
-            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_REASONING);
     if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
+        tcall_reasoning_piece_(reader, reader->place[TCALL_AT_RAW_],
+                               TCALL_PART_TEXT_, piece);
 }
 
 /* ---- the user of the recogniser: members ---- */
@@ -756,19 +745,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
-    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    for (i = 0; i < TCALL_PLACES_; i++)
-        reader->place[i] = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
+    tcall_reader_clear_(reader);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -781,7 +767,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
-    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;

@@ -18,7 +18,8 @@
  * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
-                                                    tcall_str text, int value)
+                                                    const tcall_str *text,
+                                                    int value)
 {
     const tcall *tc = call ? call->cx.tc : NULL;
     if (tc && tc->desc.events)
@@ -40,23 +41,6 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
-}
-
-/* Gives back what a call holds that is not under way. */
-TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    tcall_attempt *asked = &call->asked;
-    asked->came = call->arguments;
-    asked->args = tcall_json_of_(NULL, NULL);
-    asked->faults = 0;
-    call->others = call->runs = NULL;
-    asked->bound = cx->bound = NULL;
-    cx->services = NULL;
-    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
-        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
-    tcall_block_release_(&tc->block, call->mark);
-    call->mark = 0;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -232,8 +216,7 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
-                                                  tcall_attempt *attempt)
+int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
@@ -284,16 +267,41 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 
 static const char tcall_by_model_[] = "model";
 
-/* Makes an attempt at the arguments of a call, beside what the block holds of
- * earlier ones: parses and validates. */
-TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
-                                 const char *by, tcall_str text)
+/* Of a call of which nothing was read yet. */
+static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
+                                            {NULL, 0}, {NULL, NULL},
+                                            NULL,      NULL,
+                                            {NULL, 0}, {NULL, 0},
+                                            0,         0,
+                                            0,         0,
+                                            0,         0,
+                                            0,         false};
+
+/* Makes room for an attempt in the block, at the end of a list. Returns NULL
+ * where there is none. */
+TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
+                                                tcall_attempt **list,
+                                                const char *by, tcall_str text)
 {
-    int r = call->incomplete;
+    tcall_attempt *attempt = (tcall_attempt *)tcall_block_take_(
+        &call->cx.tc->block, sizeof *attempt);
+    if (!attempt)
+        return NULL;
     memset(attempt, 0, sizeof *attempt);
     attempt->by = by;
     attempt->came = text;
     attempt->stage = call->cx.stage;
+    while (*list)
+        list = &(*list)->next;
+    return *list = attempt;
+}
+
+/* Parses and validates the text of an attempt. */
+TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
+                                       tcall_attempt *attempt)
+{
+    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
@@ -302,8 +310,8 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
-        if (r == TCALL_OK && call->cx.tc->desc.validator)
-            r = tcall_hydrate_foreign_(call, attempt);
+        if (r == TCALL_OK && foreign)
+            r = foreign->judge(call, attempt);
         attempt->validated = r == TCALL_OK;
     }
     if (r == TCALL_OK)
@@ -311,29 +319,17 @@ TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
     return attempt->error = r;
 }
 
-/* Puts an attempt, or an output, among those that no longer count. */
-TCALL_SHARED_ int tcall_attempt_former_(tcall_call *call,
-                                        const tcall_attempt *attempt)
-{
-    tcall_attempt *former =
-        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
-    if (!former)
-        return TCALL_E_MEMORY;
-    *former = *attempt;
-    former->next = call->others;
-    call->others = former;
-    return TCALL_OK;
-}
-
-/* Lets another attempt count. */
+/* Makes an attempt that counts from now on. */
 TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
                                       tcall_str text)
 {
-    call->error = tcall_attempt_former_(call, &call->asked);
-    if (call->error < 0)
-        return call->error;
-    call->error = tcall_attempt_(call, &call->asked, by, text);
-    call->cx.bound = call->asked.bound;
+    tcall_attempt *attempt =
+        tcall_attempt_new_(call, &call->attempts, by, text);
+    if (!attempt)
+        return call->error = TCALL_E_MEMORY;
+    call->asked = attempt;
+    call->error = tcall_attempt_check_(call, attempt);
+    call->cx.bound = attempt->bound;
     return call->error;
 }
 
@@ -341,22 +337,16 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
+    const tcall_attempt *came = call->asked;
     int error = call->error;
-    const tcall_attempt *came;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
     call->repaired = false;
-    came = call->others;
-    call->others = NULL;
-    tcall_attempt_former_(call, &call->asked);
-    if (came)
-        call->asked = *came;
-    return error;
+    call->asked = came;
+    return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -390,7 +380,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
     call->cx.call = call;
-    call->asked.came = call->arguments;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -401,9 +392,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     if (r == TCALL_OK)
-        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
-                           call->arguments);
-    call->cx.bound = call->asked.bound;
+        r = tcall_attempt_anew_(call, tcall_by_model_, call->arguments);
     return r;
 }
 
@@ -414,13 +403,13 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->asked.step > TCALL_STEP_FIND && tc->desc.repair)
+    if (r < 0 && call->asked->step > TCALL_STEP_FIND && tc->desc.repair)
         r = tc->desc.repair->hydrate(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, NULL, 0);
     return r;
 }
 
@@ -434,6 +423,27 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
+}
+
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    call->asked = &tcall_unread_;
+    call->attempts = NULL;
+    call->runs = NULL;
+    cx->bound = NULL;
+    cx->services = NULL;
+    cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
+        tcall_slice_(NULL, 0);
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
+}
+
+/* Returns the arguments that count, as they came. */
+TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
+{
+    return call->attempts ? call->asked->came : call->arguments;
 }
 
 /* ---- what is wrong ---- */
@@ -479,6 +489,6 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    tcall_write_attempt_errors_(out, call->tool, &call->asked);
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
     return out->error;
 }

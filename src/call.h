@@ -19,7 +19,7 @@ typedef enum tcall_step {
 /* One attempt at the arguments: what came, what a repair made of it, what hooks
  * made of it. Of an output that a hook replaced there is only its text. */
 typedef struct tcall_attempt {
-    const struct tcall_attempt *next; /* of the list it is in */
+    struct tcall_attempt *next; /* that was made after it */
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
@@ -166,11 +166,13 @@ struct tcall_call {
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
                              * nobody */
-    /* The attempt that counts: it is shown, approved, logged and sent back. */
-    tcall_attempt asked;
-    const tcall_attempt *others; /* what came first, what was refused ... */
-    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
-                                  * nobody else; NULL: asked */
+    /* The attempt that counts: it is shown, approved, logged and sent back.
+     * NULL before tcall_hydrate; all zero where nothing could be read. */
+    const tcall_attempt *asked;
+    tcall_attempt *attempts;   /* all of them, the first one first */
+    const tcall_attempt *runs; /* with what hooks injected, for the tool and
+                                * nobody else, and not in that list; NULL: asked
+                                */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -180,7 +182,9 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
-/* Private: see TCALL_REPAIR. */
+/* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_validate_(const tcall_call *call,
+                                      tcall_attempt *attempt);
 TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */

@@ -1,6 +1,6 @@
 #pragma once
 #include "chat.h"
-#include "block.c"
+#include "memory.c"
 #include "text.c"
 
 /* ==========================================================================
@@ -152,7 +152,6 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
 {
     tcall_seen_keys_ more = {NULL, 0};
     const char *at = text.ptr, *end;
-    tcall_syntax_ syntax;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
     end = at + text.len;
@@ -160,13 +159,12 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         at++;
     if (at == end || *at != '{')
         return false;
-    tcall_json_recognise_(&syntax, at, end);
     if (block && tcall_block_free_(block) >= 8) {
         size_t start = tcall_round_up_(block->low);
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return !syntax.error && tcall_json_odd_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -364,8 +362,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block *block = chat->block;
     if (block->low > from)
         memmove(block->base + to, block->base + from, block->low - from);
-    block->low += to - from;
-    tcall_block_room_(block, 0); /* notes the peak */
+    tcall_block_cut_(block, block->low + to - from);
 }
 
 /* Forgets all reasoning and signatures. Providers bind them to all that was

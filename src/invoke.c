@@ -56,7 +56,7 @@ TCALL_SHARED_ bool tcall_settled_(const tcall_ctx *cx)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->asked.args.at,
+    const char *at = cx->call->asked->args.at,
                *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
@@ -100,7 +100,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text, 0);
+    tcall_tell_call_(cx->call, kind, &text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -257,10 +257,10 @@ static const char *tcall_worker_(const tcall_ctx *cx)
  * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    tcall_attempt *runs = NULL; /* a list of its own */
     int r = TCALL_E_MEMORY;
-    if (runs)
-        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (tcall_attempt_new_(cx->call, &runs, tcall_worker_(cx), text))
+        r = tcall_attempt_check_(cx->call, runs);
     if (r < 0)
         return r;
     cx->call->runs = runs;
@@ -302,20 +302,17 @@ tcall_str tcall_output(const tcall_ctx *cx)
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
-    tcall_str old = tcall_output(cx);
-    tcall_attempt former;
+    tcall_str old = tcall_output(cx), kept;
     if (tcall_settled_(cx) || !cx->out)
         return TCALL_E_USAGE;
-    memset(&former, 0, sizeof former);
     if (old.len) {
-        former.by = tcall_worker_(cx);
-        former.stage = cx->stage;
-        if (tcall_keep_(cx, old, &former.came) < 0 ||
-            tcall_attempt_former_(cx->call, &former) < 0)
+        if (tcall_keep_(cx, old, &kept) < 0 ||
+            !tcall_attempt_new_(cx->call, &cx->call->attempts,
+                                tcall_worker_(cx), kept))
             return TCALL_E_MEMORY;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = former.came.ptr + (text.ptr - old.ptr);
+            text.ptr = kept.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -488,7 +485,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
-                         tcall_slice_(NULL, 0), (int)verdict);
+                         NULL, (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -550,8 +547,9 @@ static int tcall_run_call_(tcall_ctx *cx)
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
-        cx, call->tool->run(
-                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
+        cx,
+        call->tool->run(cx, call->runs ? call->runs->args : call->asked->args,
+                        cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -843,8 +841,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
-                         r);
+        tcall_str name = tcall_str_of(hook->name);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, &name, r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -916,7 +914,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
 }
 
@@ -1019,8 +1017,24 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
-                                                tcall_around_};
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
+    if (!tcall_settled_(cx))
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    if (tcall_settled_(cx))
+        cx->result.output = tcall_output(cx);
+}
+
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_, tcall_around_, tcall_output_again_};
 
 /* ---- the way of a call ---- */
 
@@ -1082,12 +1096,14 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->call = call;
+    if (!call->asked)
+        call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tc->breaker(cx, true));
@@ -1114,11 +1130,12 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark,
+                       tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -1184,22 +1201,6 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r;
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    r = tcall_output_cut_(cx);
-    if (!tcall_settled_(cx))
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-    if (tcall_settled_(cx))
-        cx->result.output = tcall_output(cx);
-}
-
 /* Begins a call, or goes on with it. */
 static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
@@ -1211,7 +1212,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        tcall_output_again_(cx);
+        cx->hooks->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -1342,7 +1343,7 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            tcall_str text, int value)
+                            const tcall_str *text, int value)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -1350,7 +1351,8 @@ static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.text = text;
+    if (text)
+        event.text = *text;
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else

@@ -399,9 +399,9 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
     uint64_t hash = tcall_hash_text_(tc, 5, call->name);
-    if (!call->asked.args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, call->asked.came);
-    return hash + tcall_hash_json(tc, call->asked.args);
+    if (!call->asked->args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+    return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -656,17 +656,17 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
 {
     size_t i;
     tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->asked.faults; i++) {
+    for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
         tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->asked.args.at, &call->asked.fault[i], true);
+                         call->asked->args.at, &call->asked->fault[i], true);
     }
 }
 
 /* True where the faults of the arguments say what was wrong. */
 static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
            !cx->failure.reason.len;
 }
 
@@ -687,10 +687,10 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked.args.at) {
+    if (call->tool && call->asked->args.at) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
-        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
     if (failure->by) {
@@ -820,7 +820,7 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
     tcall_write_key(out, "definition");
     tcall_write_quote(out);
     for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+        tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
 }
 
@@ -860,16 +860,11 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 /* Writes all attempts but those with what was injected. */
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_attempt *other = call->others;
-    bool first = call->asked.by == tcall_by_model_;
+    const tcall_attempt *attempt;
     tcall_write_key(out, "attempts");
     tcall_write_open(out, '[');
-    if (first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
-    for (; other; other = other->next)
-        tcall_write_attempt_(out, call->tool, other);
-    if (!first)
-        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (attempt = call->attempts; attempt; attempt = attempt->next)
+        tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
 }
 
@@ -899,7 +894,7 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked.validated);
+    tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -911,7 +906,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
 {
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
-    const tcall_attempt *asked = &call->asked;
+    const tcall_attempt *asked = call->asked;
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
     tcall_write_identity_(out, call);
     if (tool)
@@ -932,7 +927,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_key(out, "value");
         tcall_write_json(out, asked->args);
     }
-    if (call->others)
+    if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
     tcall_write_pair_(
         out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
@@ -982,10 +977,10 @@ TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->asked.args.at)
-        tcall_write_json(&out, call->asked.args);
+    if (call->asked->args.at)
+        tcall_write_json(&out, call->asked->args);
     else
-        tcall_write_str(&out, call->asked.came);
+        tcall_write_str(&out, tcall_asked_text_(call));
     tcall_write_validated_(&out, call);
     tcall_write_count_(&out, "attempts", cx->attempt);
     tcall_write_flag_(&out, "ran", cx->result.ran);

@@ -37,9 +37,7 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
 
 TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    tcall_json v;
-    v.at = at;
-    v.key = key;
+    tcall_json v = {at, key};
     return v;
 }
 
@@ -132,11 +130,12 @@ static bool tcall_text_is_key_(const char *text)
 }
 
 /* Returns the key or element after this one, or NULL. */
-static const char *tcall_text_sibling_(const char *text)
+TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    if (tcall_text_is_key_(text))
-        text = tcall_text_value_(text);
-    return tcall_text_after_(tcall_text_skip_(text));
+    const char *end = tcall_text_space_(tcall_text_skip_(text));
+    if (*end == ':')
+        end = tcall_text_skip_(tcall_text_space_(end + 1));
+    return tcall_text_after_(end);
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -219,10 +218,7 @@ typedef struct tcall_text_bytes_ {
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
 {
-    tcall_text_bytes_ bytes;
-    bytes.at = text.ptr;
-    bytes.end = text.ptr + text.len;
-    bytes.escapes = false;
+    tcall_text_bytes_ bytes = {text.ptr, text.ptr + text.len, false, {0}};
     return bytes;
 }
 
@@ -422,26 +418,24 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
     }
 }
 
-/* Returns a hash that equal names or scalars share. */
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
 static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(text);
-    const char *digit;
-    uint32_t hash;
+    tcall_str verbatim = tcall_text_verbatim_(text);
     tcall_num_ n;
-    if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(text));
-    if (type != TCALL_NUMBER)
-        return (unsigned char)*text;
-    n = tcall_text_number_(text);
-    hash = (uint32_t)(n.top * 4 + n.sign);
-    for (digit = n.first; n.sign && digit <= n.last;)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
-    return n.sign ? hash : 1;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
 }
 
-/* Returns a hash that equal values share: a sum over the names, scalars and
- * brackets that open. */
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
@@ -557,64 +551,59 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
     return NULL;
 }
 
-/* Refuses what is JSON and yet no value: returns the error, and its place. */
-TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
-                                  tcall_seen_keys_ more, const char **where)
+/* Recognises a text, of which nobody hears. Returns the error, and where it
+ * stops to be JSON, or its end. */
+static int tcall_json_recognise_(const char *text, const char *end,
+                                 const char **where)
+{
+    tcall_syntax_ syntax;
+    tcall_syntax_begin_(&syntax, &tcall_syntax_nobody_);
+    while (text < end && !syntax.error)
+        text += tcall_syntax_feed_(&syntax, text, (size_t)(end - text));
+    *where = text;
+    return tcall_syntax_end_(&syntax);
+}
+
+/* Returns the error of a text that is no JSON, or JSON and yet no value, and
+ * its place. A number alone must be followed by its end. */
+TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
+                                    tcall_seen_keys_ more, const char **where)
 {
     const char *next, *twice;
-    for (; at < end; at = next) {
+    int r = tcall_json_recognise_(at, end, where);
+    for (; r == TCALL_OK && at < end; at = next) {
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
         if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
             tcall_num_ num = tcall_text_number_(at);
-            if (!tcall_num_in_range_(&num))
-                return TCALL_E_RANGE;
+            r = tcall_num_in_range_(&num) ? r : TCALL_E_RANGE;
         }
         twice = *at == '{' ? tcall_json_twice_(at, more) : NULL;
         if (twice) {
             *where = twice + 1;
-            return TCALL_E_DUPLICATE;
+            r = TCALL_E_DUPLICATE;
         }
     }
-    return TCALL_OK;
-}
-
-/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end; the error is in s. */
-TCALL_SHARED_ const char *
-tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
-{
-    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
-    while (text < end && !s->error)
-        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
-    tcall_syntax_end_(s);
-    return text;
+    return r;
 }
 
 int tcall_json_check(tcall_str text)
 {
-    tcall_syntax_ syntax;
-    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
-    return syntax.error;
+    const char *where;
+    return tcall_json_recognise_(text.ptr, text.ptr + text.len, &where);
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_syntax_ syntax;
-    char *end = text + len;
-    const char *where = tcall_json_recognise_(&syntax, text, end);
     const tcall_seen_keys_ none = {NULL, 0};
-    int r = syntax.error;
-    *out = tcall_json_of_(NULL, NULL);
-    if (r == TCALL_OK) {
-        *end = 0;
-        r = tcall_json_odd_(text, end, none, &where);
-    }
+    const char *where;
+    int r;
+    text[len] = '\0';
+    r = tcall_json_wrong_(text, text + len, none, &where);
     if (at)
         *at = (size_t)(where - text);
-    if (r == TCALL_OK)
-        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
     return r;
 }
 

@@ -29,40 +29,54 @@ enum {
     TCALL_SPOKEN_TEXTS_
 };
 
-typedef struct tcall_spoken_reader_ {
+typedef struct tcall_spoken_ {
     tcall_reader *reader;
-    char kind;                             /* of the form that is tried, */
-    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
-    const char *start, *at, *end; /* the text; what is tried begins at at */
+    const char *form;             /* that is tried */
+    const char *start, *at, *end; /* the text, and how far it is read */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
     int tries;
     size_t last; /* the call that was added last */
-} tcall_spoken_reader_;
+    /* what is around the place: */
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_;
 
 /* ---- texts of forms ---- */
 
-/* Returns where something like the pattern begins, or the end. */
-static const char *tcall_spoken_find_(const char *at, const char *end,
-                                      const char *pattern)
+/* Returns a text of a form; TCALL_SPOKEN_TEXTS_: the next form. */
+static const char *tcall_spoken_text_(const char *form, int which)
 {
-    while (at < end && !tcall_marker_end_(at, end, pattern))
+    for (form++; which > 0; which--)
+        form += strlen(form) + 1;
+    return form;
+}
+
+/* Returns where something like a text of the form begins, or the end. */
+static const char *tcall_spoken_find_(const tcall_spoken_ *text, int which)
+{
+    const char *at = text->at, *pattern = tcall_spoken_text_(text->form, which);
+    pattern += *pattern == '?';
+    while (at < text->end && !tcall_marker_end_(at, text->end, pattern))
         at++;
     return at;
 }
 
-/* Moves on if something like the pattern follows. Returns whether it does, or
- * may be missing. */
-static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+/* Moves on if something like a text of the form follows. Returns whether it
+ * does, or may be missing. */
+static bool tcall_spoken_skip_(tcall_spoken_ *text, int which)
 {
-    bool optional = *pattern == '?';
-    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    const char *pattern = tcall_spoken_text_(text->form, which), *to;
+    bool optional = *pattern == '?', first = *pattern == '^';
+    if (first && text->at != text->start)
+        return false;
+    to = tcall_marker_end_(text->at, text->end, pattern + (optional || first));
     text->at = to ? to : text->at;
     return to || optional;
 }
 
 /* Skips what is in set. */
-static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
 {
     while (text->at < text->end && *text->at && strchr(set, *text->at))
         text->at++;
@@ -87,19 +101,17 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
 /* ---- calls ---- */
 
 /* Adds a call to the end of the chat, which makes an id up, if there is a tool
- * of this name. Returns whether there is one. */
-static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+ * of this name. */
+static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
 {
     tcall_reader *reader = text->reader;
-    if (item->name.len && reader->knows &&
-        !reader->knows(reader->user, item->name))
-        return false;
+    if (text->error || (item->name.len && reader->knows &&
+                        !reader->knows(reader->user, item->name)))
+        return;
     item->kind = TCALL_ITEM_CALL;
     text->last = reader->chat->block->low;
-    if (text->error == TCALL_OK)
-        text->error = tcall_chat_add(reader->chat, item);
+    text->error = tcall_chat_add(reader->chat, item);
     reader->answer.calls += text->error == TCALL_OK;
-    return true;
 }
 
 /* Finds the name and the arguments of a call that is one object, or in one of
@@ -134,13 +146,11 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
 }
 
 /* Reads a call that is written as one object; of one that is broken, its name,
- * if that is whole. What it is read to is needed only until the call is added.
- */
-TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
+ * if that is whole. */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_json name = tcall_json_of_(NULL, NULL), args = name;
     tcall_machine machine;
     tcall_machine_desc desc;
@@ -169,17 +179,14 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
                          ? tcall_json_str(args)
                      : args.at ? tcall_text_verbatim_(args.at)
                                : tcall_slice_(NULL, 0);
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
 }
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
-                                tcall_writer *out, const char *to)
+static void tcall_spoken_value_(tcall_writer *out, const char *from,
+                                const char *to, bool python)
 {
-    const char *from = text->at;
-    if (text->kind == 'p') {
+    if (python) {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -190,36 +197,30 @@ static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
 {
-    const char *const *form = text->form, *end = text->end, *to;
-    bool python = text->kind == 'p';
+    const char *end = text->end, *to;
+    bool python = *text->form == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
             (python ? *text->at == ')'
-                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
+                    : !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_)))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_KEY_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
+        if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end,
-                                         form[TCALL_SPOKEN_VALUE_END_]);
-        if (!to || to == end) {
-            text->at = end;
-            break;
-        }
-        tcall_spoken_value_(text, out, to);
-        text->at = to;
-        if (!python)
-            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
+                    : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
+        if (to && to < end)
+            tcall_spoken_value_(out, text->at, to, python);
+        text->at = to ? to : end;
+        tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -228,11 +229,10 @@ static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 }
 
 /* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
                                                   tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
     tcall_writer out;
     tcall_hydrate_writer_(block, &out);
     if (!tcall_spoken_members_(text, &out))
@@ -240,68 +240,72 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
-    tcall_spoken_add_(text, item);
-    tcall_block_back_(block, high);
     return true;
 }
 
 /* Takes the object that begins here as the text of a call, or what is there in
  * place of one. What does not end is cut where the call ends. Returns false
  * where no call would end so. */
-static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form[TCALL_SPOKEN_END_];
-    bool object = from < end && *from == '{', optional = *pattern == '?';
+    const char *from = tcall_marker_end_(text->at, text->end, " "), *to = NULL;
+    const char *ends = tcall_spoken_text_(text->form, TCALL_SPOKEN_END_);
+    bool object = from < text->end && *from == '{';
     if (object)
-        to = tcall_spoken_value_end_(from, end, "");
-    else if (from < end && (optional || !*pattern))
+        to = tcall_spoken_value_end_(from, text->end, "");
+    else if (from < text->end && (*ends == '?' || !*ends))
         return false;
+    text->at = from;
     if (!to) {
-        pattern += optional;
-        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
-        text->cut = to == end;
-        if (object || text->cut)
-            item->error = TCALL_E_CUT;
-        else if (to > from)
-            item->error = TCALL_E_BAD_VALUE;
+        to = *ends ? tcall_spoken_find_(text, TCALL_SPOKEN_END_) : text->end;
+        text->cut = to == text->end;
+        item->error = object || text->cut ? TCALL_E_CUT
+                      : to > from         ? TCALL_E_BAD_VALUE
+                                          : TCALL_OK;
     }
     text->at = to;
     item->text = tcall_slice_(from, (size_t)(to - from));
     return true;
 }
 
-/* Reads a call. Returns false where it is none. An object with escaped quotes
- * is part of another text. */
-static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
+/* Reads the name and the arguments of a call into an item. Returns false where
+ * it is none. An object with escaped quotes is part of another text. */
+static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
 {
-    const char *to = tcall_name_end_(text->at, text->end);
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    if (text->kind == 'o') {
-        if (!tcall_marker_end_(text->at, text->end, "{") ||
-            tcall_marker_end_(text->at, text->end, "{ \\"))
+    const char *from = text->at, *end = text->end;
+    if (*text->form == 'o') {
+        if (!tcall_marker_end_(from, end, "{") ||
+            tcall_marker_end_(from, end, "{ \\"))
             return false;
-        tcall_spoken_take_(text, &item);
-        tcall_spoken_object_(text, &item);
+        tcall_spoken_take_(text, item);
+        tcall_spoken_object_(text, item);
         return true;
     }
-    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
-    text->at = to;
-    if (!item.name.len ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
-        return false;
-    if (text->kind != 'n')
-        return tcall_spoken_written_(text, &item);
-    tcall_spoken_skip_(text, " ");
-    if (!tcall_spoken_take_(text, &item))
-        return false;
-    tcall_spoken_add_(text, &item);
-    return true;
+    text->at = tcall_name_end_(from, end);
+    item->name = tcall_slice_(from, (size_t)(text->at - from));
+    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+           (*text->form == 'n' ? tcall_spoken_take_(text, item)
+                               : tcall_spoken_written_(text, item));
+}
+
+/* Reads a call. Returns false where it is none. What is read at the end of the
+ * block is needed only until the call is added. */
+static bool tcall_spoken_call_(tcall_spoken_ *text)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_item item;
+    bool is;
+    memset(&item, 0, sizeof item);
+    is = tcall_spoken_item_(text, &item);
+    if (is)
+        tcall_spoken_add_(text, &item);
+    tcall_block_back_(block, high);
+    return is;
 }
 
 /* Whether the line goes on as a sentence does: then it speaks of a call. */
-static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+static bool tcall_spoken_goes_on_(const tcall_spoken_ *text)
 {
     const char *at = text->at;
     while (at < text->end && (*at == ' ' || *at == '\t'))
@@ -311,21 +315,20 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 }
 
 /* Reads the calls of one marker. Returns false where they are none. */
-static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+static bool tcall_spoken_calls_(tcall_spoken_ *text)
 {
-    bool python = text->kind == 'p', many = python || text->kind == 'o';
-    if (text->kind == 'o')
+    const char *more = *text->form == 'o' ? "{" : *text->form == 'p' ? "#" : "";
+    if (*more == '{')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
             return false;
-        if (many && !text->cut)
+        if (*more)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
-    } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    } while (*more && tcall_marker_end_(text->at, text->end, more));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_END_))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
@@ -334,52 +337,33 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
     return text->cut;
 }
 
-/* Reads the texts of a form. Returns where the next one begins. */
-static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
-                                      const char *form)
-{
-    int i;
-    text->kind = *form++;
-    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
-        text->form[i] = form;
-        form += strlen(form) + 1;
-    }
-    return form;
-}
-
-/* Tries a form at this place. What is no call leaves nothing. */
-static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+/* Tries the form at this place, and is at the next one then. What is no call
+ * leaves nothing. */
+static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
-    tcall_spoken_reader_ before = *text;
+    tcall_spoken_ before = *text;
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
-    text->at = at;
-    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
-    if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
-        return false;
-    before.tries = ++text->tries;
-    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
-        return true;
+    tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
+    if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
+        before.tries = ++text->tries;
+        if (tcall_spoken_calls_(text) && reader->answer.calls > calls) {
+            text->in_json = false;
+            return;
+        }
+    }
     before.error = text->error;
+    before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
-    return false;
 }
 
 /* ---- what only quotes a call ---- */
-
-/* Where in a text a place is. */
-typedef struct tcall_spoken_place_ {
-    tcall_syntax_ json; /* of JSON that began before it */
-    bool in_json, fence, code, quoted;
-} tcall_spoken_place_;
 
 /* Whether a quote opens just before this. */
 static bool tcall_spoken_in_quotes_(const char *start, const char *at)
@@ -391,42 +375,42 @@ static bool tcall_spoken_in_quotes_(const char *start, const char *at)
             (at[-1] == '\x9C' || at[-1] == '\x98'));
 }
 
-/* Goes on over the byte at a place. */
-static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
-                               const char *at, const char *end)
+/* Goes on over the byte at hand. */
+static void tcall_spoken_pass_(tcall_spoken_ *text)
 {
-    bool begins = at == start || at[-1] == '\n';
-    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    const char *at = text->at++;
+    char before = at == text->start ? '\n' : at[-1];
+    bool mark = *at == '`' && before != '`';
     if (*at == '\n')
-        place->code = place->quoted = false;
-    else if (mark && tcall_marker_end_(at, end, "```"))
-        place->fence = !place->fence;
+        text->code = text->quoted = false;
+    else if (mark && tcall_marker_end_(at, text->end, "```"))
+        text->fence = !text->fence;
     else if (mark)
-        place->code = !place->code;
-    else if (begins && *at == '>')
-        place->quoted = true;
-    if (!place->in_json && (*at == '{' || *at == '[') &&
-        !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
-        place->in_json = true;
+        text->code = !text->code;
+    else if (before == '\n' && *at == '>')
+        text->quoted = true;
+    if (!text->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(text->start, at)) {
+        tcall_syntax_begin_(&text->json, &tcall_syntax_nobody_);
+        text->in_json = true;
     }
-    if (place->in_json) {
-        tcall_syntax_feed_(&place->json, at, 1);
-        place->in_json =
-            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    if (text->in_json) {
+        tcall_syntax_feed_(&text->json, at, 1);
+        text->in_json = !text->json.error && text->json.state != TCALL_AT_DONE_;
     }
 }
 
-/* Whether a call can begin at a place. */
-static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
-                                    const char *start, const char *at)
+/* Whether a call can begin here. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_ *text)
 {
-    if (place->fence || place->code || place->quoted ||
-        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
-         place->json.state <= TCALL_AT_HALF_))
+    if (text->tries >= TCALL_SPOKEN_TRIES_ || text->fence || text->code ||
+        text->quoted ||
+        (text->in_json && text->json.state >= TCALL_AT_STRING_ &&
+         text->json.state <= TCALL_AT_HALF_))
         return false;
-    return at == start ||
-           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+    return text->at == text->start ||
+           (strchr("<[{", *text->at) &&
+            !tcall_spoken_in_quotes_(text->start, text->at));
 }
 
 /* Makes calls of those that the text holds, and ends the text where they begin.
@@ -438,31 +422,22 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     tcall_item_head_ *head =
         tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL, *at;
-    tcall_spoken_place_ place;
-    tcall_spoken_reader_ text;
-    memset(&place, 0, sizeof place);
+    const char *first = NULL;
+    tcall_spoken_ text;
     memset(&text, 0, sizeof text);
     text.reader = reader;
     text.end = all.ptr + all.len;
-    text.start = tcall_marker_end_(all.ptr, text.end, " ");
-    for (at = text.start; at < text.end && !text.error && !text.cut;) {
-        const char *form = calls->forms;
-        bool found = false;
-        if (text.tries < TCALL_SPOKEN_TRIES_ &&
-            tcall_spoken_may_begin_(&place, text.start, at))
-            while (*form && !found && !text.error) {
-                form = tcall_spoken_form_(&text, form);
-                found = tcall_spoken_try_(&text, at);
-            }
-        if (found) {
-            first = first ? first : at;
-            at = text.at;
-            place.in_json = false;
-        } else {
-            tcall_spoken_pass_(&place, text.start, at, text.end);
-            at++;
-        }
+    text.start = text.at = tcall_marker_end_(all.ptr, text.end, " ");
+    while (text.at < text.end && !text.error && !text.cut) {
+        const char *at = text.at;
+        text.form = calls->forms;
+        if (tcall_spoken_may_begin_(&text))
+            while (*text.form && text.at == at && !text.error)
+                tcall_spoken_try_(&text);
+        if (text.at == at)
+            tcall_spoken_pass_(&text);
+        else if (!first)
+            first = at;
     }
     if (text.error == TCALL_OK && first) {
         size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);

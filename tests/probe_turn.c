@@ -216,7 +216,7 @@ static int inject(tcall_ctx *cx, void *user)
         return TCALL_OK;
     growing_begin(&c->body);
     tcall_write_open(w, '{');
-    write_members(w, cx->call->asked.args, secret);
+    write_members(w, cx->call->asked->args, secret);
     write_members(w, secret, none);
     tcall_write_close(w, '}');
     return tcall_set_input(cx, growing_str(&c->body));
@@ -231,7 +231,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     tcall_writer *w = &c->list[APPROVALS].out;
     bool yes = tcall_json_bool(answer, false);
     tcall_write_open(w, '{');
-    write_call(w, call, call->asked.args);
+    write_call(w, call, call->asked->args);
     tcall_write_key(w, "verdict");
     tcall_write_json(w, answer);
     tcall_write_close(w, '}');

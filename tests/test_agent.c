@@ -254,7 +254,7 @@ static void test_ask(void)
     CHECK(tcall_agent_plan(&a, tcall_str_of("2+3?"), NULL, 0) == 2);
     CHECK(runs == 0 && s.opened == 1);
     CHECK(tcall_agent_call(&a, 0, &call) == TCALL_OK);
-    CHECK(tcall_json_int(tcall_json_get(call.asked.args, "b"), 0) == 3);
+    CHECK(tcall_json_int(tcall_json_get(call.asked->args, "b"), 0) == 3);
     CHECK(tcall_agent_result(&a, &call, tcall_str_of("5"), false) == TCALL_OK);
     tcall_release(&tc, &call);
     CHECK(tcall_agent_call(&a, 1, &call) == TCALL_E_INVALID);

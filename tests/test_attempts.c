@@ -134,8 +134,8 @@ static void test_refused(void)
     for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
         begin(rows[i].repaired, "{\"n\":true,\"m\":1}");
         CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID && asked == 1);
-        CHECK(!call.repaired && !call.asked.validated &&
-              call.asked.faults == 1);
+        CHECK(!call.repaired && !call.asked->validated &&
+              call.asked->faults == 1);
         provenance();
         CHECK(says("\"by\":\"model\"") && says("\"by\":\"repair\""));
         CHECK(!says("\"value\"") && says("\"repaired\":false"));
@@ -145,7 +145,7 @@ static void test_refused(void)
         CHECK(is_json(result, out.fill) && says("/n: "));
         CHECK(strstr(told, "set: /n: ") != NULL);
         tcall_release(&tc, &call);
-        CHECK(!call.asked.args.at && !call.others && tc.block.high == 0);
+        CHECK(!call.asked->args.at && !call.attempts && tc.block.high == 0);
     }
 }
 
@@ -164,14 +164,16 @@ static int complain(void *user, const tcall_tool *tool, tcall_json args,
 /* What another validator said of what came is said of that alone. */
 static void test_complaint(void)
 {
-    static const tcall_validator other = {"other", "1", complain, NULL};
+    static const tcall_validator other =
+        TCALL_VALIDATOR("other", "1", complain, NULL);
     begin("{\"n\":", "{\"n\":2}");
     tc.desc.validator = &other;
     CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID);
-    CHECK(tcall_str_eq(call.asked.complaint,
+    CHECK(tcall_str_eq(call.asked->complaint,
                        tcall_str_of("n: an unknown number")));
-    CHECK(call.others && call.others->error == TCALL_E_TRUNCATED);
-    CHECK(call.others && !call.others->complaint.len);
+    CHECK(call.attempts->next &&
+          call.attempts->next->error == TCALL_E_TRUNCATED);
+    CHECK(call.attempts->next && !call.attempts->next->complaint.len);
     provenance();
     CHECK(says("an unknown number") && says("\"near\":\"\""));
     tcall_release(&tc, &call);
@@ -195,8 +197,10 @@ static void test_accepted(void)
 {
     begin("{\"n\":1,\"m\":2}", "{'n':true,\"m\":1}");
     CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.repaired);
-    CHECK(tcall_str_eq(call.others->came, tcall_str_of("{'n':true,\"m\":1}")));
-    CHECK(call.others->faults == 1 && call.others->error == TCALL_E_INVALID);
+    CHECK(
+        tcall_str_eq(call.attempts->came, tcall_str_of("{'n':true,\"m\":1}")));
+    CHECK(call.attempts->faults == 1 &&
+          call.attempts->error == TCALL_E_INVALID);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
     provenance();
     CHECK(says("\"repaired\":true") && says("single-quote") &&
@@ -271,7 +275,7 @@ static void test_cut(void)
     begin("{\"n\":1,\"m\":2}", "{\"n\":1,\"m\":2}");
     call.incomplete = TCALL_E_CUT;
     CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT && asked == 0);
-    CHECK(call.asked.fixes == 0); /* nothing was read */
+    CHECK(call.asked->fixes == 0); /* nothing was read */
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CUT && runs == 0);
     tcall_release(&tc, &call);
     hooks = rows;
@@ -389,7 +393,7 @@ static void test_failed_repair(void)
     repair_error = TCALL_E_CLOSED;
     begin("{\"n\":1,\"m\":1}", "{\"n\":true,\"m\":1}");
     CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID && asked == 1);
-    CHECK(!call.repaired && !call.others);
+    CHECK(!call.repaired && !call.attempts->next);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_INVALID && runs == 0);
     tcall_release(&tc, &call);
     repair_error = 0;
@@ -490,16 +494,16 @@ static void test_order(void)
         }
         for (i = 0; i < 3; i++) {
             tcall_call *its = &calls[orders[o][i]];
-            CHECK(tcall_release(&tc, its) == TCALL_OK && !its->asked.args.at);
+            CHECK(tcall_release(&tc, its) == TCALL_OK && !its->asked->args.at);
             CHECK(tcall_release(&tc, its) == TCALL_OK); /* nothing more */
             gone[orders[o][i]] = true;
             high = tc.block.high;
             CHECK((high == 0) == (gone[0] && gone[1] && gone[2]));
             for (k = 0; k < 3; k++)
                 if (!gone[k] && calls[k].error == TCALL_OK)
-                    CHECK(
-                        tcall_json_int(tcall_json_get(calls[k].asked.args, "n"),
-                                       0) == 1);
+                    CHECK(tcall_json_int(
+                              tcall_json_get(calls[k].asked->args, "n"), 0) ==
+                          1);
         }
     }
 }

@@ -266,9 +266,9 @@ static void test_changes(void)
         ask("work", "{\"n\":3}");
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK &&
               strcmp(result, "{\"n\":7}") == 0);
-        CHECK((asked ? call.others != NULL : call.runs != NULL) &&
-              !call.asked.next);
-        made = asked ? &call.asked : call.runs;
+        CHECK((asked ? call.attempts->next != NULL : call.runs != NULL) &&
+              !call.asked->next);
+        made = asked ? call.asked : call.runs;
         CHECK(made->stage == stage);
         CHECK(strcmp(made->by, stage_names[stage]) == 0);
         tcall_release(&tc, &call);
@@ -314,10 +314,10 @@ static void test_changes(void)
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
         CHECK(tcall_str_eq(call.cx.result.output,
                            tcall_str_of(complete ? "\"done\"" : "another")));
-        CHECK(complete == !call.others);
-        CHECK(complete ||
-              (tcall_str_eq(call.others->came, tcall_str_of("\"done\"")) &&
-               !call.others->next));
+        CHECK(complete == !call.attempts->next);
+        CHECK(complete || (tcall_str_eq(call.attempts->next->came,
+                                        tcall_str_of("\"done\"")) &&
+                           !call.attempts->next->next));
         tcall_release(&tc, &call);
     }
 }
@@ -328,7 +328,7 @@ static int too_late(tcall_ctx *cx, void *user)
     (void)user;
     see(letter(cx->hook->stage));
     CHECK(tcall_set_input(cx, tcall_str_of("{\"n\":7}")) == TCALL_E_USAGE);
-    CHECK(!cx->call->others);
+    CHECK(!cx->call->attempts->next);
     return TCALL_OK;
 }
 
@@ -364,7 +364,7 @@ static void test_by(void)
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     ask("work", "{}");
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
-    c = call.others;
+    c = call.attempts->next;
     CHECK(c && strcmp(c->by, "work") == 0 && c->stage == TCALL_AROUND_EXECUTE);
     CHECK(c && tcall_str_eq(c->came, tcall_str_of("first")) && !c->next);
     tcall_release(&tc, &call);

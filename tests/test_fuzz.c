@@ -113,9 +113,9 @@ static int number_of(tcall_json args, const char *name)
 
 static void allow(const tcall_call *call)
 {
-    int k = number_of(call->asked.args, "k");
+    int k = number_of(call->asked->args, "k");
     if (k >= 0)
-        numbered[k].allowed = (int8_t)(number_of(call->asked.args, "n") + 1);
+        numbered[k].allowed = (int8_t)(number_of(call->asked->args, "n") + 1);
 }
 
 /* ---- from inside ---- */
@@ -302,8 +302,8 @@ static void hear(void *user, const tcall_event *event)
     if (event->kind == TCALL_EVENT_APPROVAL) {
         told.waiting = tcall_call_key(event->call->cx.tc, event->call);
         told.what = tcall_call_what(event->call->cx.tc, event->call);
-        told.serial = number_of(event->call->asked.args, "k");
-        told.n = number_of(event->call->asked.args, "n");
+        told.serial = number_of(event->call->asked->args, "k");
+        told.n = number_of(event->call->asked->args, "n");
     }
     if (event->kind == TCALL_EVENT_END) {
         told.ended++;
@@ -318,7 +318,7 @@ static void hear(void *user, const tcall_event *event)
         tcall_write_provenance(&out, event->call->cx.tc, event->call);
         FINDING(out.error || is_json(slice(room, out.fill)));
         check_secret(slice(room, out.fill));
-        total.repaired += event->call->others != NULL;
+        total.repaired += event->call->attempts && event->call->attempts->next;
     }
     if (event->kind == TCALL_EVENT_TURN_END && !depth && !said && once_in(20)) {
         depth++; /* the turn is over, and the next may be said */
@@ -334,17 +334,17 @@ static void hear(void *user, const tcall_event *event)
 static void check_run(const tcall_ctx *cx, tcall_json args)
 {
     const tcall_call *call = cx->call;
-    int n = number_of(args, "n"), k = number_of(call->asked.args, "k");
+    int n = number_of(args, "n"), k = number_of(call->asked->args, "k");
     total.runs += call->turn != NULL;
     if (k >= 0 && !cx->stop) {
         FINDING(!call->tool->confirm ||
-                numbered[k].allowed == number_of(call->asked.args, "n") + 1);
+                numbered[k].allowed == number_of(call->asked->args, "n") + 1);
         FINDING(!numbered[k].done || call->tool->idempotent ||
                 call->tool->permissions == TCALL_READ);
     }
     total.secrets += tcall_json_get(args, "key").at != NULL;
     check_secret(call->arguments);
-    FINDING(call->asked.validated && !call->incomplete && n >= 0 && n <= 9);
+    FINDING(call->asked->validated && !call->incomplete && n >= 0 && n <= 9);
     FINDING(!call->tool->confirm || call->approved);
     FINDING(!call->repaired || call->approved ||
             call->tool->permissions == TCALL_READ);
@@ -388,7 +388,7 @@ static int tool_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    int k = number_of(cx->call->asked.args, "k"), r;
+    int k = number_of(cx->call->asked->args, "k"), r;
     inside(cx->call, false);
     r = tool_(cx, args, out);
     inside(cx->call, false);
@@ -517,7 +517,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     (void)user;
     inside(call, false);
     check_secret(call->arguments);
-    FINDING(call->error >= 0 && call->asked.validated);
+    FINDING(call->error >= 0 && call->asked->validated);
     total.approvals++;
     if (verdict == TCALL_VERDICT_ALLOW)
         allow(call);

@@ -378,7 +378,8 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
 {
     static tcall_hook hooks[TCALL_STAGE_COUNT + 1];
     static tcall_audit audit;
-    static tcall_validator validator;
+    static const tcall_validator validator =
+        TCALL_VALIDATOR("own", "1", validate_inside, NULL);
     static tcall_scorer scorers[2];
     static tcall_pick_opts opts;
     tcall_hook log = TCALL_AUDIT(&audit);
@@ -392,9 +393,6 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     }
     audit.sink = sink_inside;
     hooks[i] = log;
-    validator.name = "own";
-    validator.version = "1";
-    validator.check = validate_inside;
     scorers[0].name = "own";
     scorers[0].score = score_inside;
     opts.allow_unsafe = true;
@@ -617,19 +615,20 @@ static void test_under(void)
                 result = tcall_agent_step(&agent);
                 if (result != TCALL_E_AGAIN && result != TCALL_E_APPROVAL)
                     break;
-                if (agent.batch_count && !own[1].asked.args.at && !own[1].mark)
+                if (agent.batch_count && !own[1].mark &&
+                    (!own[1].asked || !own[1].asked->args.at))
                     CHECK(tcall_hydrate(&tc, &own[1]) == TCALL_OK);
                 else if (agent.batch_count && left-- == 0)
                     CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
             }
             CHECK(result == TCALL_OK && runs == 2);
-            if (own[0].asked.args.at)
-                CHECK(tcall_json_int(tcall_json_get(own[0].asked.args, "n"),
+            if (own[0].asked->args.at)
+                CHECK(tcall_json_int(tcall_json_get(own[0].asked->args, "n"),
                                      0) == 7);
-            CHECK(tcall_json_int(tcall_json_get(own[1].asked.args, "n"), 0) ==
+            CHECK(tcall_json_int(tcall_json_get(own[1].asked->args, "n"), 0) ==
                   8);
             CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
-            CHECK(tc.block.high > 0 && own[1].asked.args.at);
+            CHECK(tc.block.high > 0 && own[1].asked->args.at);
             CHECK(tcall_release(&tc, &own[1]) == TCALL_OK &&
                   tc.block.high == 0);
         }

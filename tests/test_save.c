@@ -295,7 +295,7 @@ static void test_plan(machine *m)
         CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
     }
     CHECK(tcall_agent_call(&m->agent, 0, &call) == TCALL_OK);
-    CHECK(tcall_json_int(tcall_json_get(call.asked.args, "n"), 0) == 7);
+    CHECK(tcall_json_int(tcall_json_get(call.asked->args, "n"), 0) == 7);
     tcall_release(&m->tc, &call);
     CHECK(tcall_agent_result(&m->agent, &call, tcall_str_of("ok"), false) ==
           TCALL_OK);

@@ -175,8 +175,8 @@ static void heard(void *user, const tcall_event *event)
 
 static int mended(void *user, const tcall_call *call, tcall_writer *out)
 {
-    CHECK(call->asked.faults == 1 &&
-          call->asked.fault[0].keyword == TCALL_ON_REQUIRED_);
+    CHECK(call->asked->faults == 1 &&
+          call->asked->fault[0].keyword == TCALL_ON_REQUIRED_);
     return tcall_write_text(out, (const char *)user);
 }
 
@@ -202,12 +202,12 @@ static void test_coerced(void)
     call.name = tcall_str_of("weather");
     call.arguments = tcall_str_of("{\"unit\":\"kelvin\",\"city\":\"X\","
                                   "\"days\":\"5\",\"limits\":\"[1.5]\"}");
-    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked.coercions == 2);
-    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "days")) ==
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked->coercions == 2);
+    CHECK(tcall_json_type(tcall_json_get(call.asked->args, "days")) ==
           TCALL_NUMBER);
-    CHECK(tcall_json_type(tcall_json_get(call.asked.args, "limits")) ==
+    CHECK(tcall_json_type(tcall_json_get(call.asked->args, "limits")) ==
           TCALL_ARRAY);
-    CHECK(call.asked.coerced.len > 0);
+    CHECK(call.asked->coerced.len > 0);
     tcall_release(&tc, &call);
 }
 
@@ -272,11 +272,11 @@ static void test_hooks(void)
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("weather");
     call.arguments = tcall_str_of("{\"city\":\"A\",\"unit\":\"kelvin\"}");
-    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked.validated);
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.asked->validated);
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(!strncmp(out_text, "Z C 1", 5));
-    CHECK(call.others && call.others->args.at);
+    CHECK(call.attempts->next && call.attempts->args.at);
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     tcall_write_provenance(&out, &tc, &call);
     out_text[out.fill] = '\0';
@@ -309,7 +309,8 @@ static int agrees(void *user, const tcall_tool *tool, tcall_json args,
 
 static void test_validator(void)
 {
-    static const tcall_validator validator = {"mine", "1", agrees, NULL};
+    static const tcall_validator validator =
+        TCALL_VALIDATOR("mine", "1", agrees, NULL);
     tcall tc;
     tcall_desc desc;
     set_tools();
@@ -456,16 +457,18 @@ static bool asks(const tcall_provider *provider, const char *text)
     return says(text);
 }
 
-/* OpenAI's strict mode: no bounds, all required, the optional ones nullable. */
-#define WEATHER_STRICT                                                         \
-    "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","      \
-    "\"description\":\"City to look at\"},\"unit\":{\"type\":\"string\","      \
-    "\"enum\":[\"celsius\",\"kelvin\"],\"description\":\"Unit of the "         \
-    "answer\"},\"days\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"         \
-    "\"null\"}],\"description\":\"Days ahead\"},\"limits\":{\"anyOf\":[{"      \
-    "\"type\":\"array\",\"items\":{\"type\":\"number\"}},{\"type\":\"null\"}]" \
-    ",\"description\":\"Thresholds\"},\"note\":{\"anyOf\":[{\"type\":"         \
-    "\"string\"},{\"type\":\"null\"}]}},\"required\":[\"city\",\"unit\","      \
+/* OpenAI's strict mode: no lengths of strings, all required, the optional ones
+ * nullable. */
+#define WEATHER_STRICT                                                          \
+    "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","       \
+    "\"description\":\"City to look at\"},\"unit\":{\"type\":\"string\","       \
+    "\"enum\":[\"celsius\",\"kelvin\"],\"description\":\"Unit of the "          \
+    "answer\"},\"days\":{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,"       \
+    "\"maximum\":7},{\"type\":\"null\"}],\"description\":\"Days ahead\"},"      \
+    "\"limits\":{\"anyOf\":[{\"type\":\"array\",\"maxItems\":3,\"items\":{"     \
+    "\"type\":\"number\",\"minimum\":-50,\"maximum\":50}},{\"type\":\"null\"}]" \
+    ",\"description\":\"Thresholds\"},\"note\":{\"anyOf\":[{\"type\":"          \
+    "\"string\"},{\"type\":\"null\"}]}},\"required\":[\"city\",\"unit\","       \
     "\"days\",\"limits\",\"note\"],\"additionalProperties\":false}"
 
 static void test_requests(void)

@@ -306,7 +306,7 @@ static int wrap(tcall_ctx *cx, void *user)
 static bool odd(const tcall_ctx *cx, void *user)
 {
     (void)user;
-    return tcall_json_int(tcall_json_get(cx->call->asked.args, "n"), 0) & 1;
+    return tcall_json_int(tcall_json_get(cx->call->asked->args, "n"), 0) & 1;
 }
 
 static char letters[] = "12345678";

@@ -365,7 +365,7 @@ static int assist(tcall_ctx *cx, void *user)
         strcmp(cx->failure.code, "LLM_ASSIST_REQUIRED") != 0)
         return TCALL_OK;
     return tcall_respond(
-        cx, tcall_json_str(tcall_json_get(cx->call->asked.args, "prompt")));
+        cx, tcall_json_str(tcall_json_get(cx->call->asked->args, "prompt")));
 }
 
 static void no_model(void)

@@ -269,7 +269,7 @@ static tcall_verdict approve(void *user, const tcall_call *call)
 {
     tcall_writer w = writer_to(APPROVAL);
     (void)user;
-    tcall_write_json(&w, call->asked.args);
+    tcall_write_json(&w, call->asked->args);
     CHECK(tcall_writer_flush(&w) == TCALL_OK);
     return TCALL_VERDICT_ALLOW;
 }
@@ -370,6 +370,7 @@ static void check_events(void)
     tcall_picked picks[2];
     tcall_block block;
     tcall_event e;
+    tcall_attempt asked;
     tcall_call call;
     char line[512];
     size_t i;
@@ -378,6 +379,7 @@ static void check_events(void)
     memset(&block, 0, sizeof block);
     memset(&e, 0, sizeof e);
     memset(&call, 0, sizeof call);
+    memset(&asked, 0, sizeof asked);
     tools[0].name = "lamp";
     tools[1].name = "pump";
     picks[0].tool = &tools[0];
@@ -398,8 +400,9 @@ static void check_events(void)
     memset(&e, 0, sizeof e);
     call.name = tcall_str_of("lamp");
     call.arguments = tcall_str_of("{}");
-    call.asked.fixes = TCALL_FIX_FENCE;
-    call.asked.coercions = 2;
+    asked.fixes = TCALL_FIX_FENCE;
+    asked.coercions = 2;
+    call.asked = &asked;
     e.kind = TCALL_EVENT_HYDRATED;
     e.call = &call;
     e.ms = 7;

@@ -19,7 +19,7 @@
  *
  * Without an agent the call fails with the code LLM_ASSIST_REQUIRED: a hook of
  * the host at TCALL_ON_ERROR that sees this cx->failure.code can do the work
- * that cx->call->asked.args describe, and tcall_respond.
+ * that cx->call->asked->args describe, and tcall_respond.
  *
  * No I/O of its own.
  */

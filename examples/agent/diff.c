@@ -75,7 +75,7 @@ static int open_below(const char *root, tcall_str path)
  * not there, or no plain file. */
 static tcall_str content(const char *root, const tcall_call *call, char *buf)
 {
-    tcall_json path = tcall_json_get(call->asked.args, "file_path");
+    tcall_json path = tcall_json_get(call->asked->args, "file_path");
     int fd = open_below(root, tcall_json_str(path));
     ssize_t len = fd < 0 ? -1 : read(fd, buf, MOST_BYTES);
     tcall_str text = {len < 0 ? NULL : buf, len > 0 ? (size_t)len : 0};
@@ -93,7 +93,7 @@ bool diff_is_none(const char *root, const tcall_call *call)
     if (!root || strcmp(call->tool->name, "write") != 0)
         return false;
     before = content(root, call, buf);
-    after = tcall_json_str(tcall_json_get(call->asked.args, "content"));
+    after = tcall_json_str(tcall_json_get(call->asked->args, "content"));
     return before.ptr && before.len < sizeof buf && tcall_str_eq(before, after);
 }
 
@@ -101,11 +101,11 @@ void diff_of(const char *root, const tcall_call *call, tcall_str *before,
              tcall_str *after)
 {
     static char buf[MOST_BYTES];
-    tcall_json old = tcall_json_get(call->asked.args, "old_string");
+    tcall_json old = tcall_json_get(call->asked->args, "old_string");
 
     *before = old.at ? tcall_json_str(old) : content(root, call, buf);
     *after = tcall_json_str(
-        tcall_json_get(call->asked.args, old.at ? "new_string" : "content"));
+        tcall_json_get(call->asked->args, old.at ? "new_string" : "content"));
     skip_same(before, after);
     cut_same(before, after);
 }

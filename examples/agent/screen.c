@@ -131,7 +131,7 @@ static void screen_arguments(screen *s, const tcall_call *call)
 {
     char buf[64];
     tcall_writer w = outlet_writer(&s->notes, buf, sizeof buf);
-    tcall_write_json(&w, call->asked.args);
+    tcall_write_json(&w, call->asked->args);
     tcall_writer_flush(&w);
     outlet_end(&s->notes);
 }
@@ -163,15 +163,15 @@ static void screen_check(screen *s, const tcall_call *call)
     }
     screen_begin(s, call, "checked");
     fputs("valid", stderr);
-    if (call->asked.fixes || call->asked.coercions) {
+    if (call->asked->fixes || call->asked->coercions) {
         fputs(" as ", stderr);
         screen_arguments(s, call);
         for (int i = 0; i < TCALL_FIX_COUNT; i++)
-            if (call->asked.fixes >> i & 1)
+            if (call->asked->fixes >> i & 1)
                 fprintf(stderr, ", fixed %s", tcall_fix_name(i));
-        if (call->asked.coercions)
-            fprintf(stderr, ", %d value%s converted", call->asked.coercions,
-                    call->asked.coercions == 1 ? "" : "s");
+        if (call->asked->coercions)
+            fprintf(stderr, ", %d value%s converted", call->asked->coercions,
+                    call->asked->coercions == 1 ? "" : "s");
     }
     screen_end(s, call, false);
 }
@@ -397,7 +397,7 @@ static void screen_lines(screen *s, const char *mark, const char *colour,
 /* What a call would change in a file, as a diff; false: it is no such call. */
 static bool screen_change(screen *s, const tcall_call *call)
 {
-    tcall_json path = tcall_json_get(call->asked.args, "file_path");
+    tcall_json path = tcall_json_get(call->asked->args, "file_path");
     tcall_str before, after;
     if (!path.at || !s->root ||
         (strcmp(call->tool->name, "edit") != 0 &&

@@ -38,7 +38,7 @@ static tcall_writer out;
 int region(bool direct);
 __attribute__((noinline)) int region(bool direct)
 {
-    return direct ? tools[0].run(&call.cx, call.asked.args, &out)
+    return direct ? tools[0].run(&call.cx, call.asked->args, &out)
                   : tcall_invoke(&tc, &call, &out);
 }
 
