@@ -18,7 +18,8 @@
  * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
-                                                    tcall_str text, int value)
+                                                    const tcall_str *text,
+                                                    int value)
 {
     const tcall *tc = call ? call->cx.tc : NULL;
     if (tc && tc->desc.events)
@@ -215,8 +216,7 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
-                                                  tcall_attempt *attempt)
+int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
@@ -300,6 +300,7 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
+    const tcall_validator *foreign = call->cx.tc->desc.validator;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
@@ -309,8 +310,8 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
-        if (r == TCALL_OK && call->cx.tc->desc.validator)
-            r = tcall_hydrate_foreign_(call, attempt);
+        if (r == TCALL_OK && foreign)
+            r = foreign->judge(call, attempt);
         attempt->validated = r == TCALL_OK;
     }
     if (r == TCALL_OK)
@@ -340,7 +341,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
     int error = call->error;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     call->repaired = false;
@@ -408,7 +409,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return TCALL_E_AGAIN;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, NULL, 0);
     return r;
 }
 
@@ -466,8 +467,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     tcall_str came = attempt->came;
     size_t i;
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_key(out, "errors");
-        tcall_write_open(out, '[');
+        tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
             tcall_write_fault_(out, tcall_say_of_(tool->parameters),
                                attempt->args.at, &attempt->fault[i]);

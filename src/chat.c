@@ -1,6 +1,6 @@
 #pragma once
 #include "chat.h"
-#include "block.c"
+#include "memory.c"
 #include "text.c"
 
 /* ==========================================================================
@@ -362,8 +362,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block *block = chat->block;
     if (block->low > from)
         memmove(block->base + to, block->base + from, block->low - from);
-    block->low += to - from;
-    tcall_block_room_(block, 0); /* notes the peak */
+    tcall_block_cut_(block, block->low + to - from);
 }
 
 /* Forgets all reasoning and signatures. Providers bind them to all that was

@@ -1,5 +1,5 @@
 #pragma once
-#include "block.h"
+#include "memory.h"
 
 /* ==========================================================================
  * >>chat: the conversation

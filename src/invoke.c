@@ -100,7 +100,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text, 0);
+    tcall_tell_call_(cx->call, kind, &text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -485,7 +485,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
-                         tcall_slice_(NULL, 0), (int)verdict);
+                         NULL, (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -841,8 +841,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
-                         r);
+        tcall_str name = tcall_str_of(hook->name);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, &name, r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -914,7 +914,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
 }
 
@@ -955,7 +955,8 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    return cx->last_attempt = r;
+    cx->last_attempt = (int16_t)r;
+    return r;
 }
 
 /* Runs the tool inside of those hooks around it that follow a place. */
@@ -1017,8 +1018,24 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
-                                                tcall_around_};
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
+    if (!tcall_settled_(cx))
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    if (tcall_settled_(cx))
+        cx->result.output = tcall_output(cx);
+}
+
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_, tcall_around_, tcall_output_again_};
 
 /* ---- the way of a call ---- */
 
@@ -1036,8 +1053,8 @@ int tcall_approval(tcall_ctx *cx)
     if (!cx->call)
         return TCALL_E_USAGE;
     cx->approval_wanted = true;
-    if (cx->hooks)
-        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    if (cx->tc->desc.stages)
+        r = cx->tc->desc.stages->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
@@ -1086,8 +1103,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
-    cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tc->breaker(cx, true));
@@ -1118,8 +1134,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -1132,8 +1148,8 @@ static int tcall_checked_(tcall_ctx *cx)
 /* Runs the tool, inside of the hooks around it. */
 static int tcall_make_(tcall_ctx *cx)
 {
-    if (cx->hooks)
-        return cx->hooks->around(cx);
+    if (cx->tc->desc.stages)
+        return cx->tc->desc.stages->around(cx);
     cx->attempt = 1;
     return tcall_run_(cx);
 }
@@ -1160,8 +1176,8 @@ static int tcall_walk_(tcall_ctx *cx)
         int r = TCALL_OK;
         while (own->stage < cx->stage)
             own++;
-        if (cx->hooks)
-            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        if (cx->tc->desc.stages)
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -1185,22 +1201,6 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r;
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    r = tcall_output_cut_(cx);
-    if (!tcall_settled_(cx))
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-    if (tcall_settled_(cx))
-        cx->result.output = tcall_output(cx);
-}
-
 /* Begins a call, or goes on with it. */
 static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
@@ -1212,7 +1212,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        tcall_output_again_(cx);
+        cx->tc->desc.stages->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -1343,7 +1343,7 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            tcall_str text, int value)
+                            const tcall_str *text, int value)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -1351,7 +1351,8 @@ static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.text = text;
+    if (text)
+        event.text = *text;
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else

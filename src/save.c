@@ -348,13 +348,13 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     tc->busy = tc;
-    tc->block.low = agent->chat.start;
+    tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
-        tc->block.low = agent->chat.start;
+        tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
     return error;
 }

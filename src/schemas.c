@@ -5,7 +5,7 @@
 #include "compile.c"
 #include "say.c"
 #include "say_schema.c"
-#include "block.c"
+#include "memory.c"
 #include "tools.c"
 
 /* ==========================================================================

@@ -358,7 +358,7 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.error = text->error;
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
 }

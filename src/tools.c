@@ -1,6 +1,6 @@
 #pragma once
 #include "tools.h"
-#include "block.c"
+#include "memory.c"
 #include "text.c"
 #include "compile.c"
 
@@ -130,35 +130,36 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
 
 /* X(NAME, sentence): what can be wrong with a row or with the registry, in the
  * order in which it is reported, and what to do. */
-#define TCALL_FAULTS_(X)                                                       \
-    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
-                 "A-Z a-z 0-9 _ -")                                            \
-    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
-    X(TWICE, "another tool has this name")                                     \
-    X(RUN, "run is missing: name the function that does the work")             \
-    X(PERMISSIONS,                                                             \
-      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
-    X(SAFE, "safe is none of tcall_safety")                                    \
-    X(TOOLS, "tool_count needs tools: the table")                              \
-    X(MANY, "there are more than 65535 tools")                                 \
-    X(ROWS, "rows and row_count belong together: give both")                   \
-    X(ROOM, "rows has less room than tools needs")                             \
-    X(HOOKS, "hooks and hook_count belong together: give both")                \
-    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
-    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
-                 "set allow_no_schema")                                        \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
-            "which is written from the shape")                                 \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
-    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
-    X(SERVICES, "services and service_count belong together: give both")       \
-    X(NAMELESS, "services has one without a name: nobody could find it")       \
-    X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
-    X(HOOK_RUN, "run is missing: name the function to call")                   \
+#define TCALL_FAULTS_(X)                                                          \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of "    \
+                 "A-Z a-z 0-9 _ -")                                               \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")        \
+    X(TWICE, "another tool has this name")                                        \
+    X(RUN, "run is missing: name the function that does the work")                \
+    X(PERMISSIONS,                                                                \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")       \
+    X(SAFE, "safe is none of tcall_safety")                                       \
+    X(TOOLS, "tool_count needs tools: the table")                                 \
+    X(MANY, "there are more than 65535 tools")                                    \
+    X(ROWS, "rows and row_count belong together: give both")                      \
+    X(ROOM, "rows has less room than tools needs")                                \
+    X(HOOKS, "hooks and hook_count belong together: give both")                   \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
+                 "set allow_no_schema")                                           \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
+            "which is written from the shape")                                    \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
+    X(SERVICES, "services and service_count belong together: give both")          \
+    X(NAMELESS, "services has one without a name: nobody could find it")          \
+    X(CHECK,                                                                      \
+      "validator needs check: write TCALL_VALIDATOR(name, version, check, user)") \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                       \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                   \
+    X(HOOK_RUN, "run is missing: name the function to call")                      \
     X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
 
 enum {
@@ -221,7 +222,8 @@ static uint32_t tcall_desc_harms_(const tcall_desc *desc)
                         desc->rows && desc->row_count < desc->tool_count) |
            TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
            TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
-           TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
+           TCALL_FAULT_(CHECK, desc->validator && !(desc->validator->check &&
+                                                    desc->validator->judge)) |
            TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
            TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
@@ -380,8 +382,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
-    if (r < 0)
+    if (r < 0) {
         tc->desc.tool_count = 0;
+        tc->desc.stages = NULL;
+    }
     return r;
 }
 

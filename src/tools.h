@@ -1,5 +1,5 @@
 #pragma once
-#include "block.h"
+#include "memory.h"
 #include "wait.h"
 #include "shape.h"
 #include "text.h"
@@ -17,6 +17,7 @@
 typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
+struct tcall_attempt;
 
 /* What a tool does to the world. Declare what applies; a tool that declares
  * nothing counts as doing everything. */
@@ -220,15 +221,22 @@ typedef struct tcall_tool {
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
 
-/* A validator in place of the built-in one. check returns TCALL_OK, or
- * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
+/* A validator in place of the built-in one, made by TCALL_VALIDATOR. check
+ * returns TCALL_OK, or TCALL_E_INVALID after writing what is wrong, for the
+ * model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
     int (*check)(void *user, const tcall_tool *tool, tcall_json args,
                  tcall_writer *why);
     void *user;
+    int (*judge)(const tcall_call *call,
+                 struct tcall_attempt *attempt); /* private */
 } tcall_validator;
+#define TCALL_VALIDATOR(name, version, check, user)         \
+    {                                                       \
+        name, version, check, user, tcall_hydrate_validate_ \
+    }
 
 /* What became of a question for approval. */
 typedef enum tcall_verdict {
@@ -315,8 +323,8 @@ typedef struct tcall_repair {
 
 /* Private: see tcall_events. */
 struct tcall_events_ {
-    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
-                 int value);
+    void (*tell)(const tcall_call *call, tcall_event_kind kind,
+                 const tcall_str *text, int value);
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -325,6 +333,7 @@ typedef struct tcall_stages_ {
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
+    void (*again)(tcall_ctx *cx); /* after a hook has waited with an output */
 } tcall_stages_;
 
 /* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */

@@ -164,7 +164,8 @@ static int complain(void *user, const tcall_tool *tool, tcall_json args,
 /* What another validator said of what came is said of that alone. */
 static void test_complaint(void)
 {
-    static const tcall_validator other = {"other", "1", complain, NULL};
+    static const tcall_validator other =
+        TCALL_VALIDATOR("other", "1", complain, NULL);
     begin("{\"n\":", "{\"n\":2}");
     tc.desc.validator = &other;
     CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID);

@@ -102,7 +102,8 @@ static void test_rows(void)
 
 static void test_registry(void)
 {
-    static const tcall_validator nothing = {"mine", "1", NULL, NULL};
+    static const tcall_validator nothing =
+        TCALL_VALIDATOR("mine", "1", NULL, NULL);
     static const tcall_service service = {"clock", NULL, NULL};
     static const tcall_service nameless = {NULL, NULL, NULL};
     static tcall_tool rows[1];
@@ -115,8 +116,8 @@ static void test_registry(void)
             "tcall_desc: rows has less room than tools needs\n");
     prepare();
     desc.validator = &nothing;
-    REFUSED("tcall_desc: validator needs check: the function that checks "
-            "arguments\n");
+    REFUSED("tcall_desc: validator needs check: write "
+            "TCALL_VALIDATOR(name, version, check, user)\n");
     prepare();
     desc.services = &service;
     REFUSED("tcall_desc: services and service_count belong together: give "

@@ -378,7 +378,8 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
 {
     static tcall_hook hooks[TCALL_STAGE_COUNT + 1];
     static tcall_audit audit;
-    static tcall_validator validator;
+    static const tcall_validator validator =
+        TCALL_VALIDATOR("own", "1", validate_inside, NULL);
     static tcall_scorer scorers[2];
     static tcall_pick_opts opts;
     tcall_hook log = TCALL_AUDIT(&audit);
@@ -392,9 +393,6 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     }
     audit.sink = sink_inside;
     hooks[i] = log;
-    validator.name = "own";
-    validator.version = "1";
-    validator.check = validate_inside;
     scorers[0].name = "own";
     scorers[0].score = score_inside;
     opts.allow_unsafe = true;

@@ -652,7 +652,8 @@ static int agrees(void *user, const tcall_tool *tool, tcall_json args,
 
 static void test_provenance_of_others(void)
 {
-    static const tcall_validator validator = {"theirs", "2.5", agrees, NULL};
+    static const tcall_validator validator =
+        TCALL_VALIDATOR("theirs", "2.5", agrees, NULL);
     static tcall_tool bare[1];
     tcall tc;
     tcall_desc desc;
@@ -707,7 +708,8 @@ static int seven(void *user, const tcall_tool *tool, tcall_json args,
 static void test_validator(void)
 {
     static int asked;
-    static const tcall_validator own = {"sevens", "1.0", seven, &asked};
+    static const tcall_validator own =
+        TCALL_VALIDATOR("sevens", "1.0", seven, &asked);
     static tcall_tool beyond[1];
     tcall tc;
     tcall_desc desc;

@@ -497,7 +497,8 @@ static void test_harm(void)
     static const tcall_hook hook = {"h", TCALL_WILL_EXECUTE, 0, NULL, NULL,
                                     NULL};
     static const tcall_service service = {"s", NULL, NULL};
-    static const tcall_validator validator = {"v", NULL, NULL, NULL};
+    static const tcall_validator validator =
+        TCALL_VALIDATOR("v", NULL, NULL, NULL);
     unsigned i;
     for (i = 0; i < 17; i++) {
         tcall_desc desc;

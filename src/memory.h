@@ -2,11 +2,11 @@
 #include "base.h"
 
 /* ==========================================================================
- * >>block: the caller's memory
+ * >>memory: the caller's memory
  *
- * One block with two ends. What lasts grows from its bottom; what is needed
+ * One block with two ends. What is kept grows from its bottom; what is needed
  * only for a while is taken from its top and given back in reverse order. The
- * ends may meet, never cross.
+ * ends may meet, never cross. Only this chapter moves them.
  */
 
 typedef struct tcall_block {

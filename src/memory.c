@@ -1,9 +1,9 @@
 #pragma once
-#include "block.h"
+#include "memory.h"
 #include "base.c"
 
 /* ==========================================================================
- * >>block
+ * >>memory
  */
 
 /* Bytes are taken in multiples of 8, so that the block stays aligned. What is
@@ -66,6 +66,13 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Ends the bottom at another height, for which there is room. */
+TCALL_SHARED_ void tcall_block_cut_(tcall_block *block, size_t low)
+{
+    block->low = low;
+    tcall_block_used_(block, low + block->high - block->lent);
 }
 
 /* What was lent before, and used meanwhile. */
