@@ -379,11 +379,11 @@ static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
 }
 
 /* ==========================================================================
- * >>block: the caller's memory
+ * >>memory: the caller's memory
  *
- * One block with two ends. What lasts grows from its bottom; what is needed
+ * One block with two ends. What is kept grows from its bottom; what is needed
  * only for a while is taken from its top and given back in reverse order. The
- * ends may meet, never cross.
+ * ends may meet, never cross. Only this chapter moves them.
  */
 
 typedef struct tcall_block {
@@ -404,85 +404,6 @@ typedef struct tcall_block {
 /* Prepares a block of the memory at base, which must live as long. Up to 7
  * bytes at each end are left out, so that it is aligned to 8. */
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
-
-/* ==========================================================================
- * >>syntax: the one recogniser of JSON
- *
- * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
- * What the user does not ask for is recognised all the same, and told to
- * nobody. It keeps one bit for each open level and nothing of the text.
- *
- * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
- * say where the values are and what they are part of, and the recogniser reads
- * only what is in them. For that jsmn.h is included first, or found by the
- * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
- */
-
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
-#endif
-
-typedef struct tcall_syntax_ tcall_syntax_;
-
-/* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text, through data, without the white space between tokens. */
-typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
-
-/* What is told. A user that finds a fault sets error and halt; nothing is told
- * from then on. */
-
-/* A member's name, decoded: mostly all of it, else in pieces of which the last
- * ends it. Returns whether its value is asked for. */
-typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
-                                 bool last);
-/* A value begins, with this character. */
-typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
-/* Of a string its decoded bytes, else its text; several calls a value. What was
- * escaped comes alone. */
-typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
-                                 size_t len);
-/* A value that was heard is complete. */
-typedef void (*tcall_user_end_)(tcall_syntax_ *s);
-
-/* Tables of these lie in flash. */
-typedef struct tcall_syntax_user_ {
-    tcall_user_name_ name;
-    tcall_user_begin_ begin;
-    tcall_user_data_ data;
-    tcall_user_end_ end;
-} tcall_syntax_user_;
-#define TCALL_USER_(s, told) \
-    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
-
-/* The state of a recogniser; the user's own state begins with it. */
-struct tcall_syntax_ {
-    const tcall_syntax_user_ *user;
-    int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
-    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
-                    */
-    bool halt;     /* the value is complete, there is an error, a line ends */
-    bool object;   /* the innermost open container is one */
-    bool named;    /* the string at hand is a name */
-    bool raw;      /* the value at hand is told as its text */
-    bool lines;    /* the end of a line, CR or LF, between tokens halts */
-    bool halves;   /* of characters written as two escapes each half is told by
-                    * itself, as three bytes that are no UTF-8 */
-    tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
-    size_t followed;     /* bytes of the string that are not the first of a
-                          * character */
-    const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins, or one that was heard ends: where */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-};
 
 /* ==========================================================================
  * >>shape: what may come and where it goes
@@ -1059,6 +980,85 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* clang-format on */
 
 /* ==========================================================================
+ * >>syntax: the one recogniser of JSON
+ *
+ * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
+ * What the user does not ask for is recognised all the same, and told to
+ * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
+ */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
+
+typedef struct tcall_syntax_ tcall_syntax_;
+
+/* What a user wants of a value: nothing; to be told of it and of what is in it;
+ * its text, through data, without the white space between tokens. */
+typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
+
+/* What is told. A user that finds a fault sets error and halt; nothing is told
+ * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
+typedef struct tcall_syntax_user_ {
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
+} tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
+
+/* The state of a recogniser; the user's own state begins with it. */
+struct tcall_syntax_ {
+    const tcall_syntax_user_ *user;
+    int error; /* TCALL_OK, or what ended it */
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
+    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
+                    */
+    bool halt;     /* the value is complete, there is an error, a line ends */
+    bool object;   /* the innermost open container is one */
+    bool named;    /* the string at hand is a name */
+    bool raw;      /* the value at hand is told as its text */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    tcall_utf_ utf;
+    uint16_t unit, high; /* of \u escapes */
+    size_t followed;     /* bytes of the string that are not the first of a
+                          * character */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins, or one that was heard ends: where */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+};
+
+/* ==========================================================================
  * >>read: bytes in, checked values out
  *
  * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
@@ -1196,11 +1196,10 @@ typedef struct tcall_words_ {
 typedef struct tcall_numeral_ {
     bool minus, point, exponent; /* these came */
     bool under;                  /* so did the minus of the exponent */
-    int16_t
-        places;    /* digits before the point; less 0s that follow it at once */
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
+    int places; /* digits before the point; less 0s that follow it at once */
+    int power;  /* the exponent, without its sign */
+    int count;  /* digits */
+    int last;   /* up to the last that is not 0 */
 } tcall_numeral_;
 
 /* A number in units of the last digit that counts. */
@@ -1543,14 +1542,13 @@ enum {
 
 typedef struct tcall_machine tcall_machine;
 
-/* What the rows of nodes do; see tcall_schema_rows. Its members are private. */
+/* Who is at work on values; see tcall_schema_rows. Its members are private. */
 typedef struct tcall_rows tcall_rows;
 
-/* What may come, and where it goes: one of object, shape and node; with none of
+/* What may come, and where it goes: one of object and node; with neither of
  * them any value may come. */
 typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
-    const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
     const tcall_rows
         *rows; /* &tcall_schema_rows, with a node alone: node is the
@@ -1623,19 +1621,22 @@ struct tcall_machine {
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, failed;
+    uint8_t types; /* of the value that is read; 0: of none, a container ends
+                    * next */
+    bool named;    /* a name has begun */
+    bool inner;    /* the value that begins takes the place of a string, */
+    bool again;    /* which is being read again */
+    bool heard;    /* the value has a shape */
+    bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
-    uint32_t again; /* the end of text that is to be read where it stands */
-    tcall_fit_ fit; /* place NULL: it has no shape */
-    uint8_t skip;   /* 1 + the depth of a container that no shape is for */
-    bool heard;     /* the scalar, and whatever is skipped: it has a shape */
-    int32_t steps, whole;
-    size_t gap;             /* in the arena, at the least */
-    tcall_slot_ *slot;      /* the arena: frames from here, */
-    tcall_open_ *open;      /* open containers from its end: the innermost */
-    const tcall_node *sole; /* that is for the member at hand, or NULL */
+    uint32_t escapes; /* bytes that they take in the string, less one each */
+    tcall_fit_ fit;
+    int32_t steps;
+    size_t gap;                /* in the arena, at the least */
+    tcall_slot_ *slot;         /* the arena: frames from here, */
+    tcall_open_ *open;         /* open containers from its end: the innermost */
+    const tcall_rows *at_work; /* on each value, or NULL */
     tcall_machine_desc is;
 
     /* public again */
@@ -1665,7 +1666,7 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
  * is null is left out. Private: is called when such a value ends, and returns
- * the types that it has then, 0: it is left out. */
+ * its types, 0: it is done with. */
 TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
@@ -2126,6 +2127,7 @@ TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
 typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
+struct tcall_attempt;
 
 /* What a tool does to the world. Declare what applies; a tool that declares
  * nothing counts as doing everything. */
@@ -2329,15 +2331,22 @@ typedef struct tcall_tool {
 /* Raw JSON in C source as a text. */
 #define TCALL_TEXT(...) #__VA_ARGS__
 
-/* A validator in place of the built-in one. check returns TCALL_OK, or
- * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
+/* A validator in place of the built-in one, made by TCALL_VALIDATOR. check
+ * returns TCALL_OK, or TCALL_E_INVALID after writing what is wrong, for the
+ * model, to why. */
 typedef struct tcall_validator {
     const char *name;
     const char *version;
     int (*check)(void *user, const tcall_tool *tool, tcall_json args,
                  tcall_writer *why);
     void *user;
+    int (*judge)(const tcall_call *call,
+                 struct tcall_attempt *attempt); /* private */
 } tcall_validator;
+#define TCALL_VALIDATOR(name, version, check, user)         \
+    {                                                       \
+        name, version, check, user, tcall_hydrate_validate_ \
+    }
 
 /* What became of a question for approval. */
 typedef enum tcall_verdict {
@@ -2424,8 +2433,8 @@ typedef struct tcall_repair {
 
 /* Private: see tcall_events. */
 struct tcall_events_ {
-    void (*tell)(const tcall_call *call, tcall_event_kind kind, tcall_str text,
-                 int value);
+    void (*tell)(const tcall_call *call, tcall_event_kind kind,
+                 const tcall_str *text, int value);
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -2434,6 +2443,7 @@ typedef struct tcall_stages_ {
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
+    void (*again)(tcall_ctx *cx); /* after a hook has waited with an output */
 } tcall_stages_;
 
 /* Private: see tcall_report. Faults are bits, TCALL_FAULT_... */
@@ -2819,7 +2829,6 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
     uint16_t next_hook;   /* where those of the stage at hand are */
     uint16_t around;      /* where the hook is that is around what runs */
@@ -2840,9 +2849,9 @@ struct tcall_ctx {
     /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
     bool has_deadline : 1;
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits */
-    size_t wanted;    /* bytes of an output that did not fit */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    size_t wanted;        /* bytes of an output that did not fit */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2882,7 +2891,11 @@ struct tcall_call {
     /* What became of it. */
     bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    int error; /* TCALL_OK or what went wrong */
+    bool by_model : 1;  /* private: an agent's, held to the offer of its turn */
+    bool repairing : 1; /* private: desc.repair answered TCALL_E_AGAIN */
+    bool is_agents : 1; /* private: it is under way, and its agent releases it
+                         */
+    int error;          /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
@@ -2897,13 +2910,12 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    bool is_agents; /* an agent's that is under way: it releases it */
-    size_t mark;    /* of the block, see tcall_block_release_ */
+    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
-/* Private: see TCALL_REPAIR. */
+/* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
+TCALL_API int tcall_hydrate_validate_(const tcall_call *call,
+                                      tcall_attempt *attempt);
 TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
@@ -4688,6 +4700,29 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
+/* Returns the digit for 0 to 15. */
+TCALL_SHARED_ char tcall_hex_digit_(int value)
+{
+    return (char)(value < 10 ? '0' + value : 'a' + value - 10);
+}
+
+/* Writes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
+{
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
+        out[4] = tcall_hex_digit_(c >> 4);
+        out[5] = tcall_hex_digit_(c & 15);
+    }
+    return *letter ? 2 : 6;
+}
+
 /* ---- the grammar of numbers ---- */
 
 /* States of a number. After those marked it may end. */
@@ -5098,7 +5133,7 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 }
 
 /* ==========================================================================
- * >>block
+ * >>memory
  */
 
 /* Bytes are taken in multiples of 8, so that the block stays aligned. What is
@@ -5161,6 +5196,13 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Ends the bottom at another height, for which there is room. */
+TCALL_SHARED_ void tcall_block_cut_(tcall_block *block, size_t low)
+{
+    block->low = low;
+    tcall_block_used_(block, low + block->high - block->lent);
 }
 
 /* What was lent before, and used meanwhile. */
@@ -5275,6 +5317,41 @@ TCALL_SHARED_ void tcall_block_release_(tcall_block *block, size_t mark)
         tcall_block_back_(block, start);
         block->mark = before;
     }
+}
+
+/* ==========================================================================
+ * >>shape
+ *
+ * Words lie in flash, one after the other, each ended by NUL. They are compared
+ * there.
+ */
+
+/* Returns the word that follows this one. */
+TCALL_SHARED_ const char *tcall_word_next_(const char *word)
+{
+    while (TCALL_BYTE_(word))
+        word++;
+    return word + 1;
+}
+
+/* Returns the word at an index of a list. */
+TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
+{
+    for (; index > 0; index--)
+        list = tcall_word_next_(list);
+    return list;
+}
+
+/* Returns whether the first len bytes of two words are the same. */
+TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
+                                      size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
 }
 
 /* ==========================================================================
@@ -5494,50 +5571,69 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
-/* Eats true, false or null, as far as it is there. */
-static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
-                                         const char *end)
+/* Returns the state of a number or literal after this character, 0 where it
+ * does not go on with it. */
+static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
 {
-    const char *at = from;
-    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
-        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
-            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(tcall_literals_ + s->within))
-        tcall_syntax_value_ends_(s, at);
-    return at;
+    if (number)
+        return tcall_number_next_(state, c);
+    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
+                                                          : (uint8_t)0;
 }
 
-/* Eats a number, as far as it is there. */
-static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
-                                        const char *end)
+/* Eats a number or literal, as far as it is there. Where a number ends shows
+ * behind it. */
+static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
+                                      const char *end)
 {
+    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
     uint8_t state = s->within, next = state;
+    bool ends;
     for (; at < end; at++) {
-        next = tcall_number_next_(state, *at);
+        next = tcall_bare_next_(number, state, *at);
         if (!next)
             break;
         state = next;
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
-    if (!next && !tcall_number_ends_(state))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    if (!next)
+    ends = number ? tcall_number_ends_(state)
+                  : !TCALL_BYTE_(tcall_literals_ + state);
+    if (ends && !(number && next))
         tcall_syntax_value_ends_(s, at);
+    else if (at < end)
+        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     return at;
+}
+
+/* Returns the types that a value may have which begins with this character; 0:
+ * none does. */
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+{
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default:
+        return first == '-' || tcall_is_digit_(first)
+                   ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                   : 0;
+    }
 }
 
 /* A value begins: the user says whether it is heard. */
 static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
-    char c = *at;
+    const char c = *at;
+    const uint8_t types = tcall_types_from_(c);
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
-    if (c != '"' && c != '{' && c != '[' && c != '-' && !tcall_is_digit_(c) &&
-        c != TCALL_BYTE_(tcall_literal_(c)))
+    if (!types)
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
@@ -5547,70 +5643,60 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
     }
-    if (c == '"')
-        return tcall_syntax_quote_(s, at, end, false);
-    if (c == '{' || c == '[')
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         return tcall_syntax_open_(s, at);
+    if (types == TCALL_SHAPE_STRING)
+        return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    if (c == '-' || tcall_is_digit_(c)) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-        return tcall_syntax_number_(s, at, end);
-    }
     s->state = TCALL_AT_LITERAL_;
     s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    return tcall_syntax_literal_(s, at, end);
+    if (types & TCALL_SHAPE_NUMBER) {
+        s->state = TCALL_AT_NUMBER_;
+        s->within = TCALL_N_START_;
+    }
+    return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next, and what follows it at once: a member is one turn. */
+/* Eats what comes next. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && (*at == '\n' || *at == '\r');
+    const char c = *at;
+    if ((unsigned char)c <= ' ' && s->state <= TCALL_AT_DONE_ &&
+        tcall_is_space_(c)) {
+        s->halt = s->lines && (c == '\n' || c == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
         return at + 1;
     }
     switch (s->state) {
-    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
-    case TCALL_AT_ESCAPE_:
-    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
-    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
-    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
-        if (*at == '}')
+        if (c == '}')
             return tcall_syntax_close_(s, at);
         /* fall through */
     case TCALL_AT_NAME_:
-        if (*at != '"')
+        if (c != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_quote_(s, at, end, true);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
-            return at;
-        /* fall through */
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_COLON_:
-        if (*at != ':')
+        if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        at++;
-        if (at == end || (unsigned char)*at <= ' ')
-            return at;
-        /* fall through */
+        return at + 1;
     case TCALL_AT_FIRST_:
-    case TCALL_AT_VALUE_:
-        at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
-            return at;
-        /* fall through */
+    case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
-        if (*at != ',')
+        if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
         return at + 1;
-    default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_:
+    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    default: return tcall_syntax_escape_(s, at);
     }
 }
 
@@ -5734,41 +5820,6 @@ TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
 
 /* ==========================================================================
- * >>shape
- *
- * Words lie in flash, one after the other, each ended by NUL. They are compared
- * there.
- */
-
-/* Returns the word that follows this one. */
-TCALL_SHARED_ const char *tcall_word_next_(const char *word)
-{
-    while (TCALL_BYTE_(word))
-        word++;
-    return word + 1;
-}
-
-/* Returns the word at an index of a list. */
-TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
-{
-    for (; index > 0; index--)
-        list = tcall_word_next_(list);
-    return list;
-}
-
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
-/* ==========================================================================
  * >>read
  *
  * What a value does to its place: it is compared, checked and stored, kind by
@@ -5783,20 +5834,6 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 /* An object that only its tcall_object describes. */
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
-{
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    }
-}
 
 /* ---- words ----
  *
@@ -5852,12 +5889,10 @@ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Puts a member into a set, or takes it out. */
-static void tcall_bit_set_(char *set, uint16_t index, bool in)
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
 {
-    char bit = (char)(1 << index % 8);
-    set += index / 8;
-    *set = (char)(in ? *set | bit : *set & ~bit);
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
 }
 
 /* A value with a shape comes next, in a struct that begins at base. */
@@ -5881,7 +5916,7 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *came = tcall_came_(object, around->base);
+    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -5891,40 +5926,18 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    if (TCALL_BIT_OF_(came, words->index))
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
         return TCALL_MISFIT_DUPLICATE;
-    tcall_bit_set_(came, words->index, true);
-    tcall_bit_set_(around->base, words->index, true);
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
             words->index,
         around->base);
-    return TCALL_FITS;
-}
-
-/* An item of a list comes next; those behind the last that it may have have no
- * shape. Returns what is wrong with the list: only the first one too many is.
- */
-static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
-{
-    const tcall_shape *list = (const tcall_shape *)around->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    char *base = around->base;
-    place->what = NULL;
-    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
-        around->index++;
-    if (around->index == most)
-        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                   ? TCALL_MISFIT_ROOM
-                   : TCALL_MISFIT_MAX_ITEMS;
-    if (around->index > most)
-        return TCALL_FITS;
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(
-        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
     return TCALL_FITS;
 }
 
@@ -5940,8 +5953,8 @@ TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
                  .flags) &
             TCALL_MEMBER_REQUIRED)
         return NULL;
-    tcall_bit_set_(around->base, index, false);
-    tcall_bit_set_(tcall_came_(object, around->base), index, false);
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
     return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
                           index);
 }
@@ -6090,12 +6103,37 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
     return fit->place->what != NULL;
 }
 
-/* A value comes next: an item finds its place now, a member has it. */
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
 TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
-    if (fit->levels && !s->object)
-        tcall_fit_note_(s, tcall_place_item_(fit->place - 1, fit->place),
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -6123,7 +6161,7 @@ static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
 {
     const tcall_place_ *around = fit->place - 1;
     if (object)
-        tcall_bit_set_(around->base, around->index, false);
+        tcall_bit_clear_(around->base, around->index);
     else if (fit->place->base) /* an item, which nothing else sets */
         memset(fit->place->base, 0,
                TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
@@ -6333,10 +6371,9 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 #define TCALL_NUMBER_LENGTH_ 1024
 #define TCALL_NUMBER_POWER_  3000
 
-/* Takes a byte of a number. */
-static void tcall_decoder_number_(tcall_decoder *decoder, char c)
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
 {
-    tcall_numeral_ *number = &decoder->fit.now.number;
     if (c == '.') {
         number->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -6345,15 +6382,15 @@ static void tcall_decoder_number_(tcall_decoder *decoder, char c)
         if (c == '-')
             number->under = true;
         else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = (int16_t)(number->power * 10 + (c - '0'));
+            number->power = number->power * 10 + (c - '0');
     } else if (c == '-') {
         number->minus = true;
     } else if (c == '0' && !number->count) {
-        number->places = (int16_t)(number->places - number->point);
+        number->places -= number->point;
     } else {
-        number->places = (int16_t)(number->places + !number->point);
+        number->places += !number->point;
         if (number->count < TOOLCALL_NUMBER_DIGITS)
-            decoder->text[number->count] = c;
+            digits[number->count] = c;
         number->count++;
         if (c != '0')
             number->last = number->count;
@@ -6369,7 +6406,8 @@ static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     else
         for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
              i++)
-            tcall_decoder_number_(decoder, bytes[i]);
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6417,21 +6455,6 @@ static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
      tcall_decoder_ends_},
     tcall_decoder_note_};
 
-/* Ends the reading, if nothing has ended it yet. */
-static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
-{
-    if (decoder->syntax.error)
-        return;
-    decoder->syntax.error = decoder->error = error;
-}
-
-/* Returns an error of the recogniser as those who read are told. */
-static int tcall_decoder_error_(int error)
-{
-    return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
-                                                         : error;
-}
-
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &decoder->syntax;
@@ -6442,7 +6465,9 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
     if (s->error)
-        decoder->error = tcall_decoder_error_(s->error);
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
     return decoder->error;
 }
 
@@ -6455,7 +6480,8 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
@@ -6595,11 +6621,12 @@ static bool tcall_text_is_key_(const char *text)
 }
 
 /* Returns the key or element after this one, or NULL. */
-static const char *tcall_text_sibling_(const char *text)
+TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    if (tcall_text_is_key_(text))
-        text = tcall_text_value_(text);
-    return tcall_text_after_(tcall_text_skip_(text));
+    const char *end = tcall_text_space_(tcall_text_skip_(text));
+    if (*end == ':')
+        end = tcall_text_skip_(tcall_text_space_(end + 1));
+    return tcall_text_after_(end);
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -6882,26 +6909,24 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
     }
 }
 
-/* Returns a hash that equal names or scalars share. */
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
 static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(text);
-    const char *digit;
-    uint32_t hash;
+    tcall_str verbatim = tcall_text_verbatim_(text);
     tcall_num_ n;
-    if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(text));
-    if (type != TCALL_NUMBER)
-        return (unsigned char)*text;
-    n = tcall_text_number_(text);
-    hash = (uint32_t)(n.top * 4 + n.sign);
-    for (digit = n.first; n.sign && digit <= n.last;)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
-    return n.sign ? hash : 1;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
 }
 
-/* Returns a hash that equal values share: a sum over the names, scalars and
- * brackets that open. */
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
@@ -7337,9 +7362,9 @@ TCALL_SHARED_ const tcall_row *tcall_row_next_(const tcall_row *row)
 TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
 {
     const tcall_row *row = node->rows;
-    while (row && row->on != on)
+    while (row && row->on < on)
         row = tcall_row_next_(row);
-    return row;
+    return row && row->on == on ? row : NULL;
 }
 
 /* Returns the pattern of a row; those of patternProperties follow its members.
@@ -7415,11 +7440,9 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 /* ==========================================================================
  * >>machine
  *
- * A value begins: the frames around it push one frame for each node that is for
- * it, these push those that their rows bring. It ends: each answers, the last
- * first, and tells its parent. What rows do stands in >>rows and is reached
- * through the table that the target names; a shape is a run of one frame and
- * needs none of it.
+ * The recogniser tells of names and values; each is written as checked text.
+ * Who is at work on values, the rows of a schema or a shape, is told of them
+ * when they begin and when they are complete, and reads them in that text.
  */
 
 enum { /* what a frame's verdict is to its parent */
@@ -7428,16 +7451,16 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and several branches came as far */
 };
 
 enum {
-    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
-    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
-                              * its business */
-    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
-    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
+    TCALL_FRAME_BAD_ = 1,   /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,  /* it is of another type: what is within is none of
+                             * its business */
+    TCALL_FRAME_GROUP_ = 4, /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8 /* of a branch: its first misfit is noted */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7467,26 +7490,22 @@ struct tcall_open_ {
     uint16_t first, last; /* its run of frames */
     uint32_t count;       /* members or items so far */
     uint32_t at;          /* in the text */
-    uint32_t names;       /* that no frame knows, by hash; all: look for two
-                           * that are alike */
+    uint32_t names;       /* that nobody knows, by hash; all: look for two that
+                           * are alike */
 };
 
-/* What rows do. */
+/* Who is at work on values. */
 struct tcall_rows {
-    /* A value begins: pushes what the frames around have for it. */
-    void (*enter)(tcall_machine *m);
-    /* Pushes what the rows of the run bring. */
-    void (*expand)(tcall_machine *m);
-    /* An object or array opens. */
-    void (*opens)(tcall_machine *m);
-    /* A name is complete: returns whether a frame knows it. */
+    /* A value begins. */
+    void (*begins)(tcall_machine *m);
+    /* A name is complete: returns whether it is known. */
     bool (*name)(tcall_machine *m);
-    /* A value is complete. */
+    /* A value of these types is complete. */
     void (*ends)(tcall_machine *m, uint8_t types);
-    /* The types that the run admits. */
+    /* Returns the types that the value at hand may have. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema has it, or NULL. */
+    /* Takes the member at hand back, if it may be absent. Returns its name, or
+     * NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7513,6 +7532,34 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
         m->steps -= (int32_t)steps;
 }
 
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token, m->len - m->token);
+}
+
+static bool tcall_machine_is_container_(uint8_t types)
+{
+    return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
+}
+
+/* Notes a fault. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS)
+        m->faults[m->fault_count] = *fault;
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* ---- the arena ---- */
+
+/* What is always left, so that a frame can be written to, and a level. */
+#define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
@@ -7522,14 +7569,40 @@ TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
     return from;
 }
 
-/* Notes how much of the arena is in use, and so many bytes more. */
-TCALL_SHARED_ void tcall_machine_took_(tcall_machine *m, size_t more)
+/* Returns whether so many bytes of it are free, and notes them as used. */
+TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
 {
-    size_t gap;
-    tcall_machine_rest_(m, &gap);
-    gap = gap > more ? gap - more : 0;
-    if (m->gap > gap)
-        m->gap = gap;
+    size_t rest;
+    tcall_machine_rest_(m, &rest);
+    if (rest < size + TCALL_MACHINE_SPARE_) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return false;
+    }
+    rest -= size + TCALL_MACHINE_SPARE_;
+    m->gap = rest < m->gap ? rest : m->gap;
+    return true;
+}
+
+/* Pushes a frame that belongs to no branch. Where the arena is full it is one
+ * that counts for nothing. */
+TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
+                                                const tcall_node *node,
+                                                const tcall_row *by,
+                                                uint16_t parent)
+{
+    tcall_frame_ *f = &m->slot[m->frames].frame;
+    if (m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else if (tcall_machine_takes_(m, sizeof *m->slot))
+        m->frames++;
+    memset(f, 0, sizeof *f); /* its role is AND */
+    f->parent = parent;
+    f->node = node;
+    f->by = by;
+    f->count = TCALL_NO_FRAME_;
+    m->brings =
+        m->brings || (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_);
+    return f;
 }
 
 /* ---- checked text ---- */
@@ -7554,96 +7627,27 @@ static inline void tcall_machine_put_char_(tcall_machine *m, char c)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
 }
 
-/* Writes a character that needs an escape. */
-TCALL_NOINLINE_ static void tcall_machine_put_escaped_(tcall_machine *m,
-                                                       uint8_t code)
-{
-    static const char letters[] TCALL_FLASH_ = "btn\0fr";
-    char escape[] = "\\u0000";
-    size_t len = 2;
-    escape[1] = (char)code;
-    if (code < 0x20)
-        escape[1] =
-            code >= 8 && code <= 13 ? TCALL_BYTE_(&letters[code - 8]) : (char)0;
-    if (!escape[1]) {
-        escape[1] = 'u';
-        escape[4] = (char)('0' + (code >> 4));
-        code &= 15;
-        escape[5] = (char)(code < 10 ? '0' + code : 'a' + code - 10);
-        len = 6;
-    }
-    tcall_machine_put_(m, escape, len);
-}
-
 /* Writes decoded bytes of a string. What was escaped comes alone. */
 static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
                                        size_t len)
 {
     uint8_t code = (uint8_t)*bytes;
-    if (len > 1) {
-        tcall_machine_put_(m, bytes, len);
-    } else if (code >= 0x20 && code != '"' && code != '\\') {
-        tcall_machine_put_char_(m, (char)code);
-    } else {
-        tcall_machine_put_escaped_(m, code);
-        if (!code && m->is.for_c)
-            tcall_machine_stop_(m, TCALL_E_NUL);
+    char escape[6];
+    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+        len = tcall_escape_(escape, *bytes);
+        bytes = escape;
+        m->escapes += (uint32_t)len - 1;
     }
+    tcall_machine_put_(m, bytes, len);
+    if (!code && m->is.for_c)
+        tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- frames ---- */
-
-/* Takes the next slot. Where the arena is full it is one that counts for
- * nothing. */
-static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
-{
-    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
-    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
-    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
-        m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else
-        m->frames++;
-    m->gap = m->gap < gap ? m->gap : gap;
-    return slot;
-}
-
-/* Pushes a frame that belongs to no branch. */
-TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
-                                                const tcall_node *node,
-                                                const tcall_row *by,
-                                                uint16_t parent)
-{
-    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    memset(f, 0, sizeof *f); /* its role is AND */
-    f->parent = parent;
-    f->node = node;
-    f->by = by;
-    f->count = TCALL_NO_FRAME_;
-    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
-        m->brings = true;
-    return f;
-}
-
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
-/* The text at hand. */
-TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token, m->len - m->token);
-}
-
-/* ---- shapes ---- */
+/* ---- a shape at work ----
+ *
+ * It is for values that lie in its own objects and lists alone: as many as are
+ * open there are open in the text, too.
+ */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7676,64 +7680,89 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     tcall_machine_note_(m, &fault);
 }
 
-/* The root begins. */
-static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+static bool tcall_shaped_(const tcall_machine *m)
 {
-    if (target->node) {
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
-    } else if (target->object || target->shape) {
-        m->fit.object = target->object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
-                        target->object ? &tcall_root_ : target->shape,
-                        target->out);
-    } else if (target->rows) { /* a schema that was refused accepts nothing */
-        tcall_machine_stop_(m, TCALL_E_SCHEMA);
-    }
+    return m->syntax.depth == m->fit.levels;
 }
 
-/* A value with a shape begins. What no shape is for is read all the same, as is
- * what is kept as its text. */
-static void tcall_machine_fit_(tcall_machine *m, char first)
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
 {
-    tcall_ask_ ask;
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->syntax.depth) {
+        m->fit.object = m->is.target.object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
+                        m->is.target.out);
+    }
     if (!m->inner)
         tcall_fit_next_(&m->syntax, &m->fit);
-    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
-    m->heard = ask != TCALL_SKIP_;
-    if (ask != TCALL_HEAR_ &&
-        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        m->skip = (uint8_t)(m->syntax.depth + 1);
+    m->heard = m->fit.place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
 }
 
-/* A value with a shape is complete, but an object or list: it is checked and
- * stored. */
-static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
 {
-    tcall_str text = tcall_machine_hand_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit.levels) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
-    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
-        m->fit.length = 0;
-        m->fit.nul = false;
-        tcall_fit_data_(&m->fit, text.ptr, text.len);
-    }
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(&m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
                     tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
                     m->fit.levels);
 }
 
-/* An object or array with a shape is complete, or is skipped. */
-static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    if (!m->skip) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
-    } else if (m->skip == m->syntax.depth + 1) {
-        m->skip = 0;
-        if (m->heard)
-            tcall_machine_fits_(m, types);
-    }
+    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
+
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    return tcall_place_drop_(m->fit.place - 1);
+}
+
+static const tcall_rows tcall_shaped_rows_ = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -7745,65 +7774,59 @@ typedef struct tcall_seen_ {
     uint32_t hash, at; /* 0: free */
 } tcall_seen_;
 
-/* Returns the name or item after this one. */
-static const char *tcall_machine_after_(const char *container, const char *at)
-{
-    return tcall_text_after_(
-        tcall_text_skip_(*container == '{' ? tcall_text_value_(at) : at));
-}
-
-/* Notes the name or item at an offset. Returns whether one that is alike was
- * noted before. */
+/* Notes the name or item at an offset of the container at hand. Returns whether
+ * one that is alike was noted before. */
 static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, uint32_t hash, uint32_t at,
-                               tcall_alike_ alike)
+                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at;
-    size_t k = hash / 7 % slots; /* those of one table share a remainder */
+    const char *text = m->text + m->token;
+    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
     for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
         tcall_machine_costs_(m, 1);
         if (!tcall_machine_going_(m) ||
-            (seen[k].hash == hash && alike(m, text + at, text + seen[k].at)))
+            (seen[k].hash == is.hash &&
+             alike(m, text + is.at, text + seen[k].at)))
             return true;
     }
-    seen[k].hash = hash;
-    seen[k].at = at;
+    seen[k] = is;
     return false;
 }
 
-/* Returns the second of two names, or items, of the container that ends which
- * are alike, or NULL. They go into a table in the rest of the arena; where it
+/* Returns which name, or item, of the container at hand is the second of two
+ * that are alike, or 0. They go into a table in the rest of the arena; where it
  * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
-                                               tcall_hash_of_ hash_of,
-                                               tcall_alike_ alike)
+TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
+                                          tcall_hash_of_ hash_of,
+                                          tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at, *at = NULL;
+    const char *text = m->text + m->token, *at = NULL;
     uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, table;
+    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
     tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
+    tcall_seen_ is;
     if (slots > size / 2 / sizeof *seen)
         slots = size / 2 / sizeof *seen;
     size = slots * sizeof *seen / sizeof *m->slot + 1;
     if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return NULL;
+        return 0;
     }
     m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
     tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (table = 0; !at && table < tables && tcall_machine_going_(m); table++) {
+    for (; !at && table < tables; table++) {
         memset(seen, 0, slots * sizeof *seen);
-        for (at = tcall_text_first_(text); at;
-             at = tcall_machine_after_(text, at)) {
-            uint32_t hash = hash_of(at);
-            if (hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, hash, (uint32_t)(at - text),
-                                   alike))
+        i = 0;
+        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
+            is.hash = hash_of(at);
+            is.at = (uint32_t)(at - text);
+            if (is.hash % tables == table &&
+                tcall_machine_saw_(m, seen, slots, is, alike))
                 break;
+            i++;
         }
     }
     m->frames = frames;
-    return at;
+    return at ? i : 0;
 }
 
 /* Names have one spelling in the text. */
@@ -7822,260 +7845,153 @@ static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
 
 /* ---- what the recogniser tells ---- */
 
-/* The type of a value, known by its first character; whether a number is whole
- * shows at its end. */
-static uint8_t tcall_machine_types_(char first)
-{
-    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-}
-
-/* A name is complete: which frames know it? Of the others mostly a hash says
- * that they did not come before. */
-static void tcall_machine_name_ends_(tcall_machine *m)
-{
-    tcall_open_ *open = m->open;
-    bool known = false;
-    m->named = false;
-    m->first = m->frames;
-    if (m->fit.place && !m->skip)
-        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
-    else if (open->last > open->first)
-        known = m->is.target.rows->name(m);
-    if (!known) {
-        uint32_t bit = (uint32_t)1
-                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
-        open->names = open->names & bit ? UINT32_MAX : open->names | bit;
-    }
-}
-
-/* A name begins in the text: after a comma, but for the first. */
-static void tcall_machine_name_begins_(tcall_machine *m)
-{
-    if (m->open->count++)
-        tcall_machine_put_char_(m, ',');
-    m->key = m->token = (uint32_t)m->len;
-    m->named = true;
-    m->fit.length = 0;
-}
-
-/* A name comes: it is written, and looked for when it is whole. */
+/* A name comes: it is written, and looked for when it is whole. Of those that
+ * nobody knows mostly a hash says that they did not come before. */
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    bool first = !m->named;
-    if (first)
-        tcall_machine_name_begins_(m);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
-    else
-        m->fit.length += len; /* what is written may stand where it came */
-    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
-        tcall_machine_put_(m, name - 1, len + 2);
-    } else {
-        if (first)
-            tcall_machine_put_char_(m, '"');
-        if (len)
-            tcall_machine_put_decoded_(m, name, len);
-        if (last)
-            tcall_machine_put_char_(m, '"');
-    }
-    if (last && tcall_machine_going_(m))
-        tcall_machine_name_ends_(m);
-    return true;
-}
-
-/* A value begins in the text: after a colon, or, as an item, after a comma. */
-static inline void tcall_machine_item_(tcall_machine *m)
-{
-    if (m->syntax.depth && !m->inner) {
-        if (m->syntax.object)
-            tcall_machine_put_char_(m, ':');
-        else if (m->open->count++)
+    uint32_t bit;
+    if (!m->named) {
+        if (m->open->count++)
             tcall_machine_put_char_(m, ',');
+        m->key = m->token = (uint32_t)m->len;
+        m->escapes = 0;
+        tcall_machine_put_char_(m, '"');
     }
-    m->token = (uint32_t)m->len;
-}
-
-/* Pushes the frames of a value. Mostly its name said already which node alone
- * is for it. */
-static inline void tcall_machine_enter_(tcall_machine *m)
-{
-    const tcall_open_ *open = m->open;
+    m->named = !last;
+    if (len)
+        tcall_machine_put_decoded_(m, name, len);
+    if (!last)
+        return true;
+    tcall_machine_put_char_(m, '"');
     m->first = m->frames;
-    if (m->sole) {
-        const tcall_frame_ *f = &m->slot[open->first].frame;
-        uint16_t branch = f->branch;
-        tcall_machine_push_(m, m->sole, f->node->rows, open->first)->branch =
-            branch;
-        m->sole = NULL;
-    } else if (!m->syntax.depth) {
-        tcall_machine_target_(m, &m->is.target);
-    } else if (open->last > open->first) {
-        m->is.target.rows->enter(m);
-    }
-    if (m->brings)
-        m->is.target.rows->expand(m);
+    if (!tcall_machine_going_(m) || (m->at_work && m->at_work->name(m)))
+        return true;
+    bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
+    m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
+    return true;
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
-        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    if (!tcall_machine_takes_(m, sizeof *open))
         return;
-    }
     m->open = open;
-    tcall_machine_took_(m, 0);
     open->first = m->first;
     open->last = m->frames;
     open->count = 0;
     open->at = m->token;
     open->names = 0;
     tcall_machine_put_char_(m, first);
-    if (m->frames > m->first)
-        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
-/* A value begins: its frames are pushed and its first character is written. */
+/* A value begins: after a colon, or, as an item, after a comma. */
 static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
     if (!tcall_machine_going_(m))
         return TCALL_SKIP_;
-    m->types = tcall_machine_types_(first);
-    tcall_machine_item_(m);
-    tcall_machine_enter_(m);
-    m->fit.length = 0;
-    m->heard = m->heard && m->skip;
-    if (m->fit.place && !m->skip)
-        tcall_machine_fit_(m, first);
-    if (first == '"') {
-        tcall_machine_put_char_(m, '"');
-    } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-               s->depth < TOOLCALL_MAX_DEPTH) {
-        tcall_machine_open_(m, first);
+    if (s->depth && !m->inner) {
+        if (s->object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
     }
+    m->token = (uint32_t)m->len;
+    m->escapes = 0;
+    if (!s->object) /* else its name has begun the run */
+        m->first = m->frames;
+    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    if (m->at_work)
+        m->at_work->begins(m);
+    if (first == '"')
+        tcall_machine_put_char_(m, '"');
+    else if (tcall_machine_is_container_(m->types) &&
+             s->depth < TOOLCALL_MAX_DEPTH)
+        tcall_machine_open_(m, first);
     m->inner = false;
     return TCALL_HEAR_;
 }
 
-/* A part of a scalar comes: it is written, and a text of a shape also stored.
- */
+/* A part of a scalar comes. */
 static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!tcall_machine_going_(m))
-        return;
-    if (m->types != TCALL_SHAPE_STRING) {
-        tcall_machine_put_(m, bytes, len);
-        return;
-    }
-    if (m->heard && !m->skip)
-        tcall_fit_data_(&m->fit, bytes, len);
+    if (m->types == TCALL_SHAPE_STRING)
+        tcall_machine_put_decoded_(m, bytes, len);
     else
-        m->fit.length += len;
-    tcall_machine_put_decoded_(m, bytes, len);
+        tcall_machine_put_(m, bytes, len);
 }
 
-/* Returns the types of the number at hand. A short whole one needs no decimal
- * arithmetic, here and where it is held against a bound. */
+/* Returns the types of the number at hand. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    size_t minus = *text.ptr == '-', i = minus;
+    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    int32_t whole = 0;
-    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        whole = whole * 10 + (text.ptr[i] - '0');
-    m->whole = minus ? -whole : whole;
-    m->known = i == text.len;
-    if (m->known)
-        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_num_read_(text);
-    if (m->is.for_c && !tcall_num_in_range_(&num))
-        tcall_machine_stop_(m, TCALL_E_RANGE);
-    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
-                                     : TCALL_SHAPE_NUMBER;
+    if (!whole || text.len > 300) { /* else its digits say nothing more */
+        num = tcall_num_read_(text);
+        whole = tcall_num_integral_(&num);
+        if (m->is.for_c && !tcall_num_in_range_(&num))
+            tcall_machine_stop_(m, TCALL_E_RANGE);
+    }
+    return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                 : TCALL_SHAPE_NUMBER;
 }
 
-/* Reads what stands in the text itself, which is written over what was read. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    uint32_t from = m->token + 1, end = m->again;
-    m->again = 0;
-    m->inner = true;
-    m->mended = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
-    m->mended = false;
-}
-
-/* A scalar is complete: it means another value, or it is checked. */
-static void tcall_machine_scalar_(tcall_machine *m)
+/* A scalar is complete. Returns its types, 0: it is done with. */
+static uint8_t tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
-    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
+    m->types = 0;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
-    m->types = 0;
     m->text[m->len] = '\0';
-    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
-        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
-        types = m->is.coerce(m, types);
-    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
-        types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
-        return;
-    if (m->again)
-        tcall_machine_again_(m);
-    else if (!types)
-        m->frames = m->first; /* the value was left out */
-    else if (shaped)
-        tcall_machine_fits_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
+        return 0;
+    if (types == TCALL_SHAPE_NUMBER)
+        return tcall_machine_number_(m);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
+        m->at_work && !m->again)
+        return m->is.coerce(m, types);
+    return types;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then it is checked. */
-static void tcall_machine_closes_(tcall_machine *m)
+ * hashes agree. Returns its type. */
+static uint8_t tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
-    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
-    if (!tcall_machine_going_(m))
-        return;
     m->text[m->len] = '\0';
     m->token = open->at;
     m->first = open->first;
-    if (object && open->names == UINT32_MAX &&
+    if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->fit.place)
-        tcall_machine_fit_closes_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
-    m->open++;
+    return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
 
-/* A value is complete, whatever it is. */
+/* A value is complete. */
 static void tcall_machine_ends_(tcall_syntax_ *s)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
+    bool scalar = m->types != 0;
+    uint8_t types;
     if (!tcall_machine_going_(m))
         return;
-    if (m->types)
-        tcall_machine_scalar_(m);
-    else
-        tcall_machine_closes_(m);
+    types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
+    if (m->at_work && types && tcall_machine_going_(m))
+        m->at_work->ends(m, types);
+    m->frames = m->first;
+    if (!scalar)
+        m->open++;
 }
 
 static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
@@ -8085,164 +8001,123 @@ static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
 
 /* ---- coercion ---- */
 
-/* Whether the content of a string is one JSON value, and nothing before it. */
-static bool tcall_machine_is_json_(const char *at, const char *end)
+/* True and False are true and false. */
+static char tcall_machine_lower_(char c)
 {
-    tcall_syntax_ inner;
-    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
-    while (at < end && !inner.error) {
-        char bytes[4];
-        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
-        if (stop == at)
-            tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
-        else
-            at += tcall_syntax_feed_(&inner, at,
-                                     (size_t)((stop ? stop : end) - at));
-    }
-    return tcall_syntax_end_(&inner) == TCALL_OK;
+    return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
-/* Returns the types of the number that is the content of a string, 0: it is
- * none. */
-static uint8_t tcall_machine_number_meant_(tcall_str text)
-{
-    uint8_t state = TCALL_N_START_;
-    tcall_num_ num;
-    size_t i;
-    for (i = 0; i < text.len && state; i++)
-        state = tcall_number_next_(state, text.ptr[i]);
-    if (!tcall_number_ends_(state))
-        return 0;
-    num = tcall_num_read_(text);
-    if (!tcall_num_in_range_(&num))
-        return 0;
-    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
-               ? TCALL_SHAPE_NUMBER
-               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-}
-
-/* Returns the types of the JSON value that the string at hand holds, 0: none.
- */
+/* Returns the types of the JSON value that the string at hand holds, with no
+ * white space around it, 0: none, or none that a string may mean. */
 static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
-    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    tcall_str text = tcall_slice_(at, (size_t)(end - at));
-    if (*at == '{' || *at == '[')
-        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
-    if ((text.len == 4 && (*at | 0x20) == 't' &&
-         memcmp(at + 1, "rue", 3) == 0) ||
-        (text.len == 5 && (*at | 0x20) == 'f' &&
-         memcmp(at + 1, "alse", 4) == 0))
-        return TCALL_SHAPE_BOOLEAN;
-    return tcall_machine_number_meant_(text);
+    const char *quote = m->text + m->token;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    char first = tcall_machine_lower_(quote[1]);
+    uint8_t types = tcall_types_from_(first);
+    tcall_str run = tcall_slice_(&first, 1);
+    tcall_syntax_ inner;
+    tcall_num_ num;
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
+        tcall_is_space_(first))
+        return 0;
+    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
+    for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
+        const char *end = run.ptr + run.len;
+        if (tcall_is_space_(end[-1]) && !tcall_machine_is_container_(types))
+            return 0;
+        while (run.ptr < end && !inner.error)
+            run.ptr +=
+                tcall_syntax_feed_(&inner, run.ptr, (size_t)(end - run.ptr));
+    }
+    if (tcall_syntax_end_(&inner) != TCALL_OK)
+        return 0;
+    if (!(types & TCALL_SHAPE_NUMBER))
+        return types;
+    num = tcall_num_read_(tcall_text_inner_(quote));
+    if (!tcall_num_in_range_(&num))
+        return 0;
+    if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
+        types = TCALL_SHAPE_NUMBER;
+    return types;
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
                                    const char *name)
 {
-    if (m->coercion_count < TCALL_COERCIONS_) {
-        m->coercions[m->coercion_count].at = at;
-        m->coercions[m->coercion_count].how = how;
-        m->coercions[m->coercion_count].name = name;
-    }
+    tcall_coercion coercion = {at, how, name};
+    if (m->coercion_count < TCALL_COERCIONS_)
+        m->coercions[m->coercion_count] = coercion;
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
 }
 
-/* Decodes the string at hand, which holds an object or array, where it stands,
- * to be read again. */
-static void tcall_machine_decode_(tcall_machine *m)
+/* Decodes the string at hand where it stands and reads what it holds, which is
+ * written over it. */
+static void tcall_machine_again_(tcall_machine *m)
 {
-    char *to = m->text + m->token + 1;
-    const char *at = to, *end = m->text + m->len - 1;
-    while (at < end) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&at, bytes);
-        memcpy(to, bytes, len);
-        to += len;
+    char *from = m->text + m->token + 1, *to = from;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
-    m->again = (uint32_t)(to - m->text);
+    from[0] = tcall_machine_lower_(from[0]);
+    *to++ = ' '; /* ends a number */
     m->len = m->token;
     m->frames = m->first;
-}
-
-/* The string at hand becomes the scalar that it holds. */
-static void tcall_machine_bare_(tcall_machine *m)
-{
-    char *text = m->text + m->token;
-    m->len -= 2;
-    memmove(text, text + 1, m->len - m->token);
-    if (*text == 'T' || *text == 'F')
-        *text = (char)(*text | 0x20);
-    m->text[m->len] = '\0';
-    if (m->fit.place)
-        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
+    m->inner = m->again = true;
+    m->syntax.state = TCALL_AT_VALUE_;
+    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
+    m->again = false;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const tcall_open_ *open = m->open;
-    const char *name = NULL;
-    if (m->syntax.depth && m->syntax.object)
-        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
-                            : m->is.target.rows->drop(m);
+    tcall_open_ *open = m->open;
+    const char *name =
+        m->syntax.depth && m->syntax.object ? m->at_work->drop(m) : NULL;
     if (!name)
         return false;
-    m->len = m->key - (--m->open->count > 0);
+    m->len = m->key - (--open->count > 0);
     tcall_machine_coerced_(
         m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
         name);
     return true;
 }
 
-/* Returns the types that the value at hand may have. */
-static uint8_t tcall_machine_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape;
-    uint8_t types;
-    if (!m->fit.place)
-        return m->is.target.rows->admitted(m);
-    shape = (const tcall_shape *)m->fit.place->what;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted, meant;
+    uint8_t admitted;
     char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = tcall_machine_admitted_(m);
+    admitted = m->at_work->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    meant = tcall_machine_meaning_(m);
-    if (!(meant & admitted))
+    if (!(tcall_machine_meaning_(m) & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
-                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
-                                                        : TCALL_COERCED_TEXT_,
+                           first == tcall_machine_lower_(first)
+                               ? TCALL_COERCED_TEXT_
+                               : TCALL_COERCED_WORD_,
                            NULL);
-    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        tcall_machine_decode_(m);
-    else
-        tcall_machine_bare_(m);
-    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
+    tcall_machine_again_(m);
+    return 0;
 }
 
 /* ---- the door ---- */
 
-/* The slots and open containers that are always left. */
-#define TCALL_MACHINE_SPARE_ (2 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
-
-/* Returns how many bytes of arena would have done. */
+/* Returns how many bytes of arena would have done, with a little for values
+ * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
     size_t words = machine->is.arena_size / sizeof(void *);
@@ -8253,8 +8128,6 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    if (len == 1 && tcall_syntax_plain_byte_(s, bytes))
-        at = 1;
     while (at < len && !s->error)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     machine->at += at;
@@ -8271,8 +8144,6 @@ int tcall_machine_end(tcall_machine *machine)
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
-    else if (machine->failed && !machine->error)
-        machine->error = TCALL_E_INVALID;
     return machine->error;
 }
 
@@ -8294,7 +8165,7 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
                        (unsigned)(size < INT_MAX ? size : INT_MAX));
     size = sizeof(void *);
     size = ((size_t)count * sizeof *tok + size - 1) / size * size;
-    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+    if (count <= 0 || machine->gap < size)
         return false;
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
@@ -8322,6 +8193,7 @@ TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
 
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
+    const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
     memset(machine, 0, offsetof(tcall_machine, is));
     machine->syntax.user = &tcall_machine_user_.syntax;
@@ -8333,11 +8205,13 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
-    if (!desc->text || !desc->arena ||
-        (desc->target.node && !desc->target.rows))
+    if (!desc->text || !desc->arena || (target->node && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || words * sizeof(void *) < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
+    else
+        machine->gap -= TCALL_MACHINE_SPARE_;
+    machine->at_work = target->object ? &tcall_shaped_rows_ : target->rows;
     return machine->error;
 }
 
@@ -8367,17 +8241,17 @@ const char *tcall_fix_name(int i)
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
     const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* pattern that ends the string at hand,
-                                   * or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const char *value, *over;  /* where the value begins; its end, NULL: it goes
+                                * on; end: not only the same has followed it */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* pattern that ends the string at hand,
+                                * or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
-    bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
 
 /* The first error stays, and its place. */
@@ -8605,7 +8479,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    text->alone = false;
+    text->over = text->end;
     return true;
 }
 
@@ -8625,7 +8499,7 @@ static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
     const char *value = text->value, *at = text->at;
-    if (!text->alone || *at != '{')
+    if (*at != '{')
         return false;
     while (value < text->over) {
         const char *to = tcall_lenient_token_(value, text->over);
@@ -8800,7 +8674,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
-    if (error == TCALL_E_TRAILING && text->alone &&
+    if (error == TCALL_E_TRAILING && text->over < end &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
@@ -8976,7 +8850,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
-    text.alone = true;
     tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
@@ -9127,28 +9000,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-static char tcall_write_hex_(int digit)
-{
-    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
-}
-
-/* Makes the escape of a byte, 6 characters at most, and returns its length. A
- * byte that is not UTF-8 becomes U+FFFD. */
-static size_t tcall_write_escape_(char *out, char c)
-{
-    const char *letter = "\"\\bfnrt";
-    while (*letter && tcall_unescape_(*letter) != c)
-        letter++;
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (*letter) {
-        out[1] = *letter;
-    } else if (!(c & 0x80)) {
-        out[4] = tcall_write_hex_(c >> 4);
-        out[5] = tcall_write_hex_(c & 15);
-    }
-    return *letter ? 2 : 6;
-}
-
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
 static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
@@ -9160,7 +9011,7 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
+        size_t size = stop < end ? tcall_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (twice)
             tcall_write_escaped_(writer, escape, size, false);
@@ -9510,6 +9361,21 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
 {
     tcall_write_key(out, key);
     tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
+                                     const char *text)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, text);
+}
+
+/* Opens an object or array that is the value of a key. */
+TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
+                                     char bracket)
+{
+    tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
@@ -10142,6 +10008,11 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 /* ==========================================================================
  * >>rows: what the keywords of a schema do
  *
+ * For each open value the machine keeps a run of frames, one for each node that
+ * is at work on it. A value begins: the frames around it push one for each node
+ * that is for it, these push those that their rows bring. It ends: each
+ * answers, the last first, and tells its parent.
+ *
  * A group (anyOf, oneOf, not, if, contains, dependentSchemas) is a frame that
  * counts the verdicts of its branches; of what they miss it keeps, in the slots
  * behind it, the one that came furthest.
@@ -10149,11 +10020,13 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 
 /* ---- faults ---- */
 
-/* How far the text was read when a fault was met; a wrong type counts less than
- * any other fault of the same value. */
+/* How far the text was read when a fault was met, 0: there is none; a wrong
+ * type counts less than any other fault of the same value. */
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 {
-    return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
+    return fault->keyword
+               ? 2 * fault->at + 1 + (fault->keyword != TCALL_ON_TYPE_)
+               : 0;
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
@@ -10161,30 +10034,25 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first, *group;
+    tcall_frame_ *first;
     tcall_fault *kept;
     uint32_t progress, most;
-    if (branch == TCALL_QUIET_)
-        return;
-    if (!branch) {
+    if (!branch)
         tcall_machine_note_(m, fault);
+    if (!branch || branch == TCALL_QUIET_)
         return;
-    }
     first = &m->slot[branch].frame;
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
-    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
     progress = tcall_rows_progress_(fault);
-    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
-    if (kept->keyword && progress == most)
-        group->flags |= TCALL_FRAME_TIED_;
-    if (kept->keyword && progress <= most)
-        return;
-    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
-    *kept = *fault;
+    most = tcall_rows_progress_(kept);
+    if (progress > most)
+        *kept = *fault;
+    else if (progress == most)
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -10192,15 +10060,14 @@ static bool tcall_rows_fails_(tcall_machine *m, const tcall_frame_ *f,
                               uint8_t keyword, const tcall_row *row,
                               size_t count)
 {
-    tcall_fault fault;
     bool above = row && row == f->by && f->parent != TCALL_NO_FRAME_;
-    memset(&fault, 0, sizeof fault);
-    fault.role = TCALL_ROLE_KEPT_;
-    fault.keyword = keyword;
-    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = m->token;
-    fault.node = above ? m->slot[f->parent].frame.node : f->node;
-    fault.row = row;
+    tcall_fault fault = {TCALL_ROLE_KEPT_,
+                         keyword,
+                         (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX),
+                         m->token,
+                         above ? m->slot[f->parent].frame.node : f->node,
+                         row,
+                         NULL};
     tcall_rows_tell_(m, f->branch, &fault);
     return false;
 }
@@ -10216,27 +10083,25 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* ---- a value begins ---- */
 
 /* Pushes a frame that belongs to the same branch as the frame i. */
-static void tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                             const tcall_row *by, uint16_t i)
+static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
+                                      const tcall_row *by, uint16_t i)
 {
-    uint16_t branch = m->slot[i].frame.branch;
-    tcall_machine_push_(m, node, by, i)->branch = branch;
+    tcall_frame_ *f = tcall_machine_push_(m, node, by, i);
+    f->branch = m->slot[i].frame.branch;
+    return f;
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
 static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
                                   const tcall_row *row, int slots)
 {
+    const tcall_node *node = m->slot[i].frame.node;
     uint16_t group = m->frames;
-    tcall_rows_push_(m, m->slot[i].frame.node, row, i);
-    m->slot[group].frame.flags = TCALL_FRAME_GROUP_;
-    m->slot[group].frame.count = 0;
-    for (; slots; slots--) {
-        tcall_fault *kept = &m->slot[m->frames].kept;
-        tcall_machine_push_(m, m->slot[i].frame.node, row, i);
-        kept->role = TCALL_ROLE_KEPT_;
-        kept->keyword = TCALL_ON_NOTHING_;
-    }
+    tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
+    f->flags = TCALL_FRAME_GROUP_;
+    f->count = 0;
+    for (; slots; slots--) /* its keyword is NOTHING */
+        tcall_rows_push_(m, node, row, i)->role = TCALL_ROLE_KEPT_;
     return group;
 }
 
@@ -10262,74 +10127,62 @@ static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
                            row->on == TCALL_ON_IF_);
 }
 
-/* Pushes a group for each name of dependentSchemas: whether the name comes is
- * only known at the end of the object. */
-static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row)
-{
-    uint16_t k, group;
-    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
-        group = tcall_rows_group_(m, i, row, 1);
-        m->slot[group].frame.came = k;
-        tcall_rows_branch_(m, &row->of.members[k].node, group,
-                           TCALL_ROLE_COUNT_, false);
-    }
-}
-
-/* Pushes what one row brings. */
+/* Pushes what one row of the frame i brings. Whether the name of a dependent
+ * schema comes is only known at the end of the object: each is a group. */
 static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
                               const tcall_row *row)
 {
-    uint16_t group, k;
-    switch (row->on) {
-    case TCALL_ON_REF_:
-    case TCALL_ON_ALLOF_:
-        for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, &row->of.members[k].node, row, i);
-        break;
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-        group = tcall_rows_group_(m, i, row, 1);
-        for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, &row->of.members[k].node, group,
-                               TCALL_ROLE_COUNT_, false);
-        break;
-    case TCALL_ON_NOT_:
-        group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
-                           true);
-        break;
-    case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
-    case TCALL_ON_CONTAINS_:
-        if (m->types == TCALL_SHAPE_ARRAY)
-            tcall_rows_group_(m, i, row, 0);
-        break;
-    case TCALL_ON_DEPENDENT_:
-        if (m->types == TCALL_SHAPE_OBJECT)
-            tcall_rows_dependent_(m, i, row);
-        break;
-    default: break; /* then, else */
+    uint8_t on = row->on;
+    uint16_t group = 0, k;
+    if (on == TCALL_ON_IF_)
+        tcall_rows_if_(m, i, row);
+    if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
+        tcall_rows_group_(m, i, row, 0);
+    if ((on >= TCALL_ON_IF_ && on <= TCALL_ON_CONTAINS_) ||
+        (on == TCALL_ON_DEPENDENT_ && m->types != TCALL_SHAPE_OBJECT))
+        return;
+    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
+        const tcall_node *node = &row->of.members[k].node;
+        if (on <= TCALL_ON_REF_) {
+            tcall_rows_push_(m, node, row, i);
+            continue;
+        }
+        if (!k || on == TCALL_ON_DEPENDENT_)
+            group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
+        if (on == TCALL_ON_DEPENDENT_)
+            m->slot[group].frame.came = k;
+        tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
+                           on == TCALL_ON_NOT_);
     }
 }
 
-/* Whether a slot is a frame with a node of its own. */
+/* Whether a slot is a frame with a node of its own, to which the value means
+ * something. */
 static bool tcall_rows_counts_(const tcall_frame_ *f)
 {
-    return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
+    return f->role < TCALL_ROLE_KEPT_ &&
+           !(f->flags & (TCALL_FRAME_GROUP_ | TCALL_FRAME_DEAD_));
 }
 
 /* Pushes what the rows of the run bring for the same value, and what the rows
- * of those bring. */
+ * of those bring. Where an object or array opens, a frame of another type is
+ * dead at once, so that nothing within it is told. */
 static void tcall_rows_expand_(tcall_machine *m)
 {
+    bool opens = tcall_machine_is_container_(m->types);
     uint16_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
-        const tcall_row *row;
-        if (!tcall_rows_counts_(&m->slot[i].frame))
+        tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_row *row = f->node->rows;
+        if (!tcall_rows_counts_(f))
             continue;
-        for (row = m->slot[i].frame.node->rows;
-             row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row))
+        for (; row && row->on <= TCALL_ON_DEPENDENT_;
+             row = tcall_row_next_(row))
             tcall_rows_bring_(m, i, row);
+        if (opens && !(f->node->types & m->types)) {
+            tcall_rows_mistyped_(m, f);
+            f->flags |= TCALL_FRAME_DEAD_;
+        }
     }
     m->brings = false;
 }
@@ -10337,126 +10190,117 @@ static void tcall_rows_expand_(tcall_machine *m)
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote);
 
-/* Pushes those for a member that its name matches. Returns whether any. */
+/* Pushes those of the members of a row whose pattern matches the name of the
+ * member at hand. Returns whether any. */
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    bool hit = false;
-    uint16_t k;
+    uint16_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
-            hit = true;
-        }
-    return hit;
+    return m->frames > frames;
 }
 
-/* The members of a frame's node that are for the member at hand. */
-static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
+/* Pushes what the rows of the frame i have for the member or item at hand. */
+static void tcall_rows_within_(tcall_machine *m, uint16_t i)
 {
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint16_t count = m->slot[i].frame.count;
-    bool hit = false;
-    for (; row && row->on <= TCALL_ON_OTHERS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PROPERTIES_ && count != TCALL_NO_MEMBER_) {
-            tcall_rows_push_(m, &row->of.members[count].node, row, i);
-            hit = true;
-        } else if (row->on == TCALL_ON_PATTERNS_) {
-            hit |= tcall_rows_patterns_(m, i, row);
-        } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, &row->of.members->node, row, i);
-        }
+    const tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *row = f->node->rows;
+    bool object = m->syntax.object, known = false;
+    uint32_t index = object ? f->count : m->open->count - 1;
+    uint8_t listed = object ? TCALL_ON_PROPERTIES_ : TCALL_ON_PREFIX_;
+    uint8_t others = object ? TCALL_ON_OTHERS_ : TCALL_ON_ITEMS_;
+    if (f->role < TCALL_ROLE_KEPT_ && f->flags & TCALL_FRAME_GROUP_) {
+        if (f->by->on == TCALL_ON_CONTAINS_ && !object)
+            tcall_rows_branch_(m, &f->by->of.members->node, i,
+                               TCALL_ROLE_COUNT_, true);
     }
-}
-
-/* Pushes what the rows of a frame around have for the item that begins. */
-static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
-{
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint32_t index = m->open->count - 1, prefix = 0;
+    if (!tcall_rows_counts_(f))
+        return;
     for (; row && row->on <= TCALL_ON_ITEMS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PREFIX_) {
-            prefix = row->count;
-            if (index < prefix)
-                tcall_rows_push_(m, &row->of.members[index].node, row, i);
-        } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
+        if (row->on == listed && index < row->count) {
+            tcall_rows_push_(m, &row->of.members[index].node, row, i);
+            known = true;
+        } else if (row->on == TCALL_ON_PATTERNS_ && object) {
+            known |= tcall_rows_patterns_(m, i, row);
+        } else if (row->on == others && !known) {
             tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
 
-/* A value begins: each frame around it pushes what it has for the value. */
-static void tcall_rows_enter_(tcall_machine *m)
+/* A value begins: each frame around it pushes what it has for an item; for a
+ * member that was done when its name was complete. */
+static void tcall_rows_begins_(tcall_machine *m)
 {
+    const tcall_target *target = &m->is.target;
+    const tcall_open_ *open = m->open;
     uint16_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (f->role >= TCALL_ROLE_KEPT_ || f->flags & TCALL_FRAME_DEAD_)
-            continue;
-        if (f->flags & TCALL_FRAME_GROUP_) {
-            if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, &f->by->of.members->node, i,
-                                   TCALL_ROLE_COUNT_, true);
-        } else if (m->syntax.object) {
-            tcall_rows_enter_member_(m, i);
-        } else {
-            tcall_rows_enter_item_(m, i);
-        }
-    }
-}
-
-/* An object or array opens: a frame of another type is dead at once, so that
- * nothing within it is told. */
-static void tcall_rows_opens_(tcall_machine *m)
-{
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        if (!tcall_rows_counts_(f) || f->node->types & m->types)
-            continue;
-        tcall_rows_mistyped_(m, f);
-        f->flags |= TCALL_FRAME_DEAD_;
-    }
+    if (!m->syntax.depth && target->node)
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    else if (!m->syntax.depth) /* it was refused: nothing is right */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
+    else if (!m->syntax.object || m->inner)
+        for (i = open->first; i < open->last; i++)
+            tcall_rows_within_(m, i);
+    if (m->brings || tcall_machine_is_container_(m->types))
+        tcall_rows_expand_(m);
 }
 
 /* ---- names ---- */
 
 enum { TCALL_KNOWN_ = 1, TCALL_TWICE_ = 2 };
 
-/* Notes which member of the frame i the name is. Returns a set: it is known
- * that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+/* The bit of the member at hand, 0: it has none. */
+static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 {
-    tcall_frame_ *f = &m->slot[i].frame;
-    const tcall_row *row = f->node->rows;
-    uint16_t next = (uint16_t)(f->count + 1);
-    uint8_t came = 0;
-    f->count = TCALL_NO_MEMBER_;
-    while (row && row->on < TCALL_ON_PROPERTIES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_PROPERTIES_)
-        f->count =
-            tcall_member_of_(row, next, m->text + m->token, m->len - m->token);
-    if (f->count != TCALL_NO_MEMBER_) {
-        const tcall_node *node = &row->of.members[f->count].node;
-        uint32_t bit = f->count < 32 ? (uint32_t)1 << f->count : 0;
-        came = !bit ? 0 : f->came & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
-        f->came |= bit;
-        f->met += node->flags & TCALL_NODE_MUST_;
-        if (f->node->flags & TCALL_NODE_FIELDS_) {
-            m->sole = node;
-            return came;
-        }
-    }
-    while (row && row->on < TCALL_ON_NAMES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, &row->of.members->node, row, i);
-    return came;
+    return f->count < 32 ? (uint32_t)1 << f->count : 0;
 }
 
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
+
+/* Checks the name by what propertyNames of the frame i says. */
+static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+{
+    const tcall_row *row =
+        tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
+    uint16_t first = m->first;
+    if (!row)
+        return;
+    m->first = m->frames;
+    m->types = TCALL_SHAPE_STRING;
+    tcall_rows_push_(m, &row->of.members->node, row, i);
+    tcall_rows_expand_(m);
+    tcall_rows_ends_(m, TCALL_SHAPE_STRING);
+    m->frames = m->first;
+    m->first = first;
+}
+
+/* Notes which member of the frame i the name is, and pushes what it has for
+ * that. Returns a set: it is known that it came once, or twice. */
+static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+{
+    tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    tcall_str name = tcall_machine_hand_(m);
+    uint32_t bit, before = f->came;
+    uint16_t next = (uint16_t)(f->count + 1);
+    f->count = list ? tcall_member_of_(list, next, name.ptr, name.len)
+                    : TCALL_NO_MEMBER_;
+    if (f->count != TCALL_NO_MEMBER_)
+        f->met += list->of.members[f->count].node.flags & TCALL_NODE_MUST_;
+    if (f->count != TCALL_NO_MEMBER_ && f->node->flags & TCALL_NODE_FIELDS_) {
+        tcall_rows_push_(m, &list->of.members[f->count].node, list, i);
+    } else {
+        tcall_rows_within_(m, i);
+        tcall_rows_names_(m, i);
+    }
+    bit = tcall_rows_bit_(f);
+    f->came |= bit;
+    return !bit ? 0 : before & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
+}
 
 /* A name is complete: each frame of the object looks for it among its
  * properties. Returns whether one knows it. */
@@ -10464,19 +10308,9 @@ static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
     uint16_t i;
-    m->types = TCALL_SHAPE_STRING;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (tcall_rows_counts_(f) && !(f->flags & TCALL_FRAME_DEAD_))
+    for (i = m->open->first; i < m->open->last; i++)
+        if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
-    }
-    if (m->open->last - m->open->first != 1)
-        m->sole = NULL;
-    if (m->frames > m->first) {
-        tcall_rows_expand_(m);
-        tcall_rows_ends_(m, TCALL_SHAPE_STRING);
-        m->frames = m->first;
-    }
     if (came & TCALL_TWICE_)
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return came != 0;
@@ -10489,15 +10323,12 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Returns the name of the object that is complete, from a key or its beginning
- * on, or NULL. */
+/* Returns the name of the object that is complete, from a key on, or NULL. */
 static const char *tcall_rows_find_(tcall_machine *m, const char *from,
                                     const char *name)
 {
-    const char *key = *from == '{' ? tcall_text_first_(from) : from;
-    if (!tcall_machine_going_(m))
-        return NULL;
-    key = tcall_text_find_(key, name);
+    const char *key =
+        tcall_machine_going_(m) ? tcall_text_find_(from, name) : NULL;
     tcall_rows_reads_(m, from, key ? key : m->text + m->len);
     return key;
 }
@@ -10507,9 +10338,10 @@ static const char *tcall_rows_find_(tcall_machine *m, const char *from,
 static bool tcall_rows_has_(tcall_machine *m, const char *name,
                             const char **last)
 {
+    const char *first = tcall_text_first_(m->text + m->token);
     const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
-    if (!key)
-        key = tcall_rows_find_(m, m->text + m->token, name);
+    if (!key && first)
+        key = tcall_rows_find_(m, first, name);
     *last = key ? key : *last;
     return key != NULL;
 }
@@ -10528,94 +10360,79 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
-/* Searches the string at a quote, piece by piece where it has escapes. */
+/* Searches the string at a quote, piece by piece where it has escapes. A schema
+ * with a pattern that is not built in was refused. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
 {
-    tcall_str inner = tcall_text_inner_(quote);
-    const char *at = inner.ptr, *end = at + inner.len, *to;
-    tcall_pattern pattern;
-    tcall_search search;
+    bool found = false;
+#ifndef TOOLCALL_NO_PATTERN
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    tcall_pattern pattern = {
+        NULL,          0, 0, (const tcall_node_ *)match->program, match->count,
+        match->states, 0};
+    tcall_search search = {NULL, 0, false};
     size_t size;
-    bool found;
-    memset(&pattern, 0, sizeof pattern);
-    memset(&search, 0, sizeof search);
-    pattern.program = (const tcall_node_ *)match->program;
-    pattern.count = match->count;
-    pattern.states = match->states;
     search.memory = tcall_machine_rest_(m, &size);
-    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
-    if (size < tcall_pattern_memory(&pattern))
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
-    if (!tcall_machine_going_(m))
+    tcall_machine_costs_(m, (size_t)(bytes.end - bytes.at + 1) *
+                                (1 + match->states / 16));
+    if (!tcall_machine_takes_(m, tcall_pattern_memory(&pattern)) ||
+        !tcall_machine_going_(m))
         return false;
     do {
-        char bytes[4];
-        tcall_str piece;
-        for (to = at; to < end && *to != '\\'; to++)
-            continue;
-        piece = tcall_slice_(at, (size_t)(to - at));
-        if (to > at || to == end)
-            at = to;
-        else
-            piece = tcall_slice_(bytes, tcall_text_char_(&at, bytes));
-        found = tcall_pattern_find(&pattern, &search, piece, at == end) != NULL;
-    } while (!found && at < end);
+        tcall_str piece = tcall_text_run_(&bytes);
+        found = tcall_pattern_find(&pattern, &search, piece,
+                                   bytes.at >= bytes.end) != NULL;
+    } while (!found && bytes.at < bytes.end);
+#else
+    (void)m;
+    (void)match;
+    (void)quote;
+#endif
     return found;
 }
 
-#else
-
-/* A schema with a pattern was refused. */
-static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
-                                const char *string)
+/* Whether the names of a list came. A fault says which, required by its number,
+ * dependentRequired by where it stands in the row. *last: see
+ * tcall_rows_has_. */
+static bool tcall_rows_came_(tcall_machine *m, const tcall_frame_ *f,
+                             const tcall_row *row, const char *list,
+                             const char **last)
 {
-    (void)m;
-    (void)match;
-    (void)string;
-    return false;
+    const char *name = tcall_text_first_(list);
+    bool ok = true;
+    size_t i;
+    for (i = 0; name && tcall_machine_going_(m); i++) {
+        if (!tcall_rows_has_(m, name, last))
+            ok = tcall_rows_fails_(m, f, row->on, row,
+                                   row->on == TCALL_ON_REQUIRED_
+                                       ? i
+                                       : (size_t)(name - row->of.text));
+        name = tcall_text_sibling_(name);
+    }
+    return ok;
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* Whether all required names came: mostly all are properties, of which is
- * counted how many came. */
+ * counted how many did. */
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const char *name = tcall_text_first_(row->of.text), *last = NULL;
-    bool ok = true;
-    uint16_t i;
-    if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
-        return true;
-    for (i = 0; name && tcall_machine_going_(m); i++) {
-        if (!tcall_rows_has_(m, name, &last))
-            ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
-        name = tcall_text_after_(tcall_text_skip_(name));
-    }
-    return ok;
+    const char *last = NULL;
+    return (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count) ||
+           tcall_rows_came_(m, f, row, row->of.text, &last);
 }
 
 /* Whether the names came that others of the object need. */
 static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
-    const char *key = tcall_text_first_(row->of.text), *list, *name;
-    const char *last = NULL;
+    const char *key = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
-    for (; key && tcall_machine_going_(m);
-         key = tcall_text_after_(tcall_text_skip_(list))) {
-        list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key, &last))
-            continue;
-        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
-             name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name, &last))
-                ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
-                                       (size_t)(name - row->of.text));
+    for (; key && tcall_machine_going_(m); key = tcall_text_sibling_(key)) {
+        const char *list = tcall_text_value_(key);
+        if (*list == '[' && tcall_rows_has_(m, key, &last))
+            ok &= tcall_rows_came_(m, f, row, list, &last);
     }
     return ok;
 }
@@ -10636,16 +10453,29 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
+/* Whether a number is whole and short, which needs no decimal arithmetic. */
+static bool tcall_rows_short_(tcall_str text, int32_t *value)
+{
+    size_t minus = *text.ptr == '-', i;
+    *value = 0;
+    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        *value = *value * 10 + (text.ptr[i] - '0');
+    *value = minus ? -*value : *value;
+    return i == text.len;
+}
+
 /* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
-    int order, limit = (int16_t)row->count;
-    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
-        row->on != TCALL_ON_MULTIPLE_) {
-        order = (m->whole > limit) - (m->whole < limit);
+    tcall_str text = tcall_machine_hand_(m);
+    int32_t value, limit = (int16_t)row->count;
+    int order;
+    if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
+        tcall_rows_short_(text, &value)) {
+        order = (value > limit) - (value < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
+        tcall_num_ num = tcall_num_read_(text);
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -10658,46 +10488,40 @@ static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
     }
 }
 
-/* Whether the string at hand is one in the schema, up to an end. Mostly both
- * have one spelling. */
-static bool tcall_rows_is_(const tcall_machine *m, const char *p,
-                           const char *end)
+/* Returns the value of const, or that of enum after this one, NULL: the first;
+ * NULL at the end. */
+static const char *tcall_rows_value_(const tcall_row *row, const char *value)
 {
-    size_t len = (size_t)(end - p);
-    if (*p != '"')
-        return false;
-    if (len == m->len - m->token && memcmp(p, m->text + m->token, len) == 0)
-        return true;
-    return memchr(p, '\\', len) && tcall_text_equal_(p, m->text + m->token);
+    if (row->on == TCALL_ON_CONST_)
+        return value ? NULL : row->of.text;
+    return value ? tcall_text_sibling_(value) : tcall_text_first_(row->of.text);
 }
 
-/* Whether the value at hand is one of an enum. */
-static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
-                             uint8_t types)
+/* Whether the value at hand is one of an enum, or const. A string without
+ * escapes has one spelling, as has all checked text. */
+static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
 {
-    const char *p = tcall_text_first_(row->of.text), *end = p;
+    tcall_str is = tcall_machine_hand_(m);
+    const char *p = NULL, *end = row->of.text;
     bool same = false;
-    while (p && !same) {
+    while (!same && (p = tcall_rows_value_(row, p)) != NULL) {
+        size_t len;
         end = tcall_text_skip_(p);
-        same = types == TCALL_SHAPE_STRING
-                   ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, m->text + m->token, p);
-        p = tcall_text_after_(end);
+        len = (size_t)(end - p);
+        same = len == is.len && memcmp(p, is.ptr, len) == 0;
+        if (!same && (*p != '"' || memchr(p, '\\', len)))
+            same = tcall_rows_equal_(m, is.ptr, p);
     }
-    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
+    tcall_rows_reads_(m, row->of.text, end);
     return same;
 }
 
-/* Returns which item is the second of two that are equal, or 0. */
-static size_t tcall_rows_repeated_(tcall_machine *m)
+/* Returns the length of the value at hand: characters, items or members. */
+static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
 {
-    const char *item =
-        tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
-    size_t index = 0;
-    for (; at != item; index++)
-        at = tcall_text_after_(tcall_text_skip_(at));
-    return index;
+    return types == TCALL_SHAPE_STRING
+               ? m->len - m->token - 2 - m->syntax.followed - m->escapes
+               : m->open->count;
 }
 
 /* The types that a keyword from enum on says something about. */
@@ -10721,27 +10545,34 @@ static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_OBJECT,
                                             TCALL_SHAPE_OBJECT};
 
-/* What one row says of a value of these types, so long. */
+/* What one row says of a value of these types. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
-                                  const tcall_row *row, uint8_t types,
-                                  size_t count)
+                                  const tcall_row *row, uint8_t types)
 {
-    const char *value = m->text + m->token;
-    bool ok = true;
+    size_t count = 0;
+    bool ok;
     switch (row->on) {
-    case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: ok = tcall_rows_enum_(m, row); break;
     case TCALL_ON_PATTERN_:
-        ok = tcall_rows_matches_(m, row->of.match, value);
+        ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
     case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_: ok = count >= row->of.number; break;
+    case TCALL_ON_MIN_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count >= row->of.number;
+        break;
     case TCALL_ON_MAX_LENGTH_:
     case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_MAX_PROPERTIES_: ok = count <= row->of.number; break;
+    case TCALL_ON_MAX_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count <= row->of.number;
+        break;
     case TCALL_ON_UNIQUE_:
-        count = m->open->count > 1 ? tcall_rows_repeated_(m) : 0;
+        if (m->open->count > 1)
+            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
+                                         tcall_rows_equal_);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -10757,20 +10588,14 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *row = f->node->rows;
     bool ok = !(f->flags & TCALL_FRAME_BAD_);
-    size_t count = 0; /* characters, items or members */
     if (f->flags & TCALL_FRAME_DEAD_)
         return false;
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
-    if (types == TCALL_SHAPE_STRING)
-        count = m->fit.length - m->syntax.followed;
-    else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
         if (row->on >= TCALL_ON_ENUM_ &&
-            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
-            !tcall_rows_row_holds_(m, f, row, types, count))
-            ok = false;
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types)
+            ok &= tcall_rows_row_holds_(m, f, row, types);
     return ok;
 }
 
@@ -10822,8 +10647,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
-            tcall_rows_progress_(kept) > 2 * m->token)
+        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+            tcall_rows_progress_(kept) > 2 * m->token + 1)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -10834,7 +10659,7 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
 {
     tcall_frame_ *parent;
     if (f->parent == TCALL_NO_FRAME_) {
-        m->failed = m->failed || !ok;
+        m->error = ok || m->error ? m->error : TCALL_E_INVALID;
         return;
     }
     parent = &m->slot[f->parent].frame;
@@ -10859,42 +10684,34 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
             continue;
         ok = f->flags & TCALL_FRAME_GROUP_ ? tcall_rows_group_holds_(m, i)
                                            : tcall_rows_holds_(m, f, types);
-        if (!ok || f->role != TCALL_ROLE_AND_) /* mostly nothing to tell */
-            tcall_rows_answer_(m, f, ok);
+        tcall_rows_answer_(m, f, ok);
     }
 }
 
 /* ---- coercion ---- */
 
-/* Returns the types of the values of enum or const that the string at hand may
- * mean. */
-static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
-{
-    const char *p = row->of.text;
-    uint8_t types = 0;
-    tcall_rows_reads_(m, p, tcall_text_skip_(p));
-    for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
-         p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
-                                       : NULL)
-        if (*p != '"' || (m->text[m->token] == '"' &&
-                          tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_types_from_(*p);
-    return types;
-}
-
-/* Returns the types that a frame's own node admits; a group begins with none
- * or all. */
+/* Returns the types that a frame's own node admits: of enum and const those of
+ * the values that the string at hand may mean. A group begins with none or all.
+ */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
+    const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types;
+    uint8_t types = f->node->types, listed;
     if (f->flags & TCALL_FRAME_GROUP_)
         return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
-    for (; row; row = tcall_row_next_(row))
-        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
-            types &= tcall_rows_types_in_(m, row);
+    for (; row; row = tcall_row_next_(row)) {
+        if (row->on != TCALL_ON_CONST_ && row->on != TCALL_ON_ENUM_)
+            continue;
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+        listed = 0;
+        for (p = tcall_rows_value_(row, NULL); p; p = tcall_rows_value_(row, p))
+            if (*p != '"' || (*text == '"' && tcall_text_equal_(p, text)))
+                listed |= tcall_types_from_(*p);
+        types &= listed;
+    }
     return types;
 }
 
@@ -10905,7 +10722,7 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
-    bool certain = false;
+    bool certain = m->frames == m->first;
     uint16_t i;
     for (i = m->first; i < m->frames; i++)
         if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
@@ -10933,31 +10750,26 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
+/* Returns the property that the member at hand is. */
+static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+{
+    return &tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)->of.members[f->count];
+}
+
 /* Whether a frame around requires the member at hand. */
 static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    const char *name = row ? tcall_text_first_(row->of.text) : NULL;
-    if (name)
-        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    while (name && !tcall_text_equal_(name, m->text + m->key))
-        name = tcall_text_after_(tcall_text_skip_(name));
-    return name != NULL;
-}
-
-/* As if the member at hand had not come. */
-static void tcall_rows_forget_(tcall_frame_ *f)
-{
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    if (f->count == TCALL_NO_MEMBER_)
-        return;
-    if (f->count < 32)
-        f->came &= ~((uint32_t)1 << f->count);
-    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
+    if (!row)
+        return false;
+    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+    return tcall_text_find_(tcall_text_first_(row->of.text),
+                            m->text + m->key) != NULL;
 }
 
 /* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. */
+ * requires. What is certain counts; where nothing knows it, branches. It is as
+ * if it had not come. */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
@@ -10965,37 +10777,38 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_row *list;
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
+        if (!tcall_rows_counts_(f))
             continue;
-        list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-        if (list && f->count != TCALL_NO_MEMBER_) {
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
-            name = list->of.members[f->count].name;
+            name = tcall_rows_member_(f)->name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++)
-        if (tcall_rows_counts_(&m->slot[i].frame))
-            tcall_rows_forget_(&m->slot[i].frame);
+    for (i = m->open->first; i < m->open->last; i++) {
+        tcall_frame_ *f = &m->slot[i].frame;
+        if (!tcall_rows_counts_(f) || f->count == TCALL_NO_MEMBER_)
+            continue;
+        f->came &= ~tcall_rows_bit_(f);
+        f->met -= (tcall_rows_member_(f)->node.flags & TCALL_NODE_MUST_) != 0;
+    }
     return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
-    tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
-    tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
-    tcall_rows_drop_};
+    tcall_rows_begins_, tcall_rows_name_, tcall_rows_ends_,
+    tcall_rows_admitted_, tcall_rows_drop_};
 
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then it is walked over twice by
- * the same code: the first walk only adds up how much memory it takes, so that
- * nothing is begun that there is no memory for; the second one makes nodes.
+ * The recogniser checks that the text is JSON. Then one walk over it makes all
+ * nodes; where they do not fit, it is made once more, and only adds up what
+ * they take.
  *
  * Members and rows are put on a stack. When the schemas of a keyword are over,
  * their members are one array at its top, and when a schema is over, so are its
@@ -11107,9 +10920,9 @@ typedef struct tcall_sc_ {
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
-    const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
     uint8_t draft, depth;
+    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
@@ -11144,13 +10957,16 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. */
+/* Puts so many bytes on the stack. Where they do not fit, all is only counted
+ * from then on. */
 static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
     void *at = c->top;
     c->bytes += bytes;
-    if (!at)
+    if (!at || bytes > (size_t)(c->high - c->top)) {
+        c->top = NULL;
         return &c->spare;
+    }
     c->top += bytes;
     return at;
 }
@@ -11257,7 +11073,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
     const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
     const tcall_member *member = (tcall_member *)(void *)c->top - count;
     tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count; count--)
+    for (; count && c->top; count--)
         tcall_sc_pattern_(c, match++, (member++)->name);
     tcall_sc_settle_(c, bytes);
 }
@@ -11323,10 +11139,11 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        c->beyond = p;
+        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
     memset(member, 0, sizeof *member);
     member->name = name;
     member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    member->node.digits = name == p ? 0 : c->digits;
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11339,31 +11156,29 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on, digits = 0;
+    uint8_t on = c->open[c->depth].on;
     const char *p = at;
-    tcall_member *member = (tcall_member *)(void *)c->top;
-    bool open;
-    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+    c->digits = 0;
+    if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
+        c->digits = tcall_sc_digits_(name);
     }
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
-    if (member)
-        member->node.digits = digits;
-    return open ? p + 1 : tcall_text_skip_(p);
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+        return p + 1;
+    return tcall_text_skip_(p);
 }
 
 /* ---- the keywords of a schema ---- */
 
-/* Returns the draft that the value of a $schema names; of none that is known
- * the other. */
-static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
+/* Returns the draft that the value of a $schema names, -1: none that is known.
+ */
+static int tcall_sc_draft_of_(const char *p)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -11371,8 +11186,19 @@ static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (uint8_t)tcall_drafts_[i].draft;
-    return other;
+            return (int)tcall_drafts_[i].draft;
+    return -1;
+}
+
+/* Returns the draft of a schema: the one of its $schema, or the other. */
+static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+{
+    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
+    const char *root = none ? NULL : tcall_text_space_(text.ptr);
+    const char *p =
+        tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
+    int draft = p ? tcall_sc_draft_of_(p) : -1;
+    return (uint8_t)(draft < 0 ? (int)other : draft);
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -11466,7 +11292,7 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
+        if (tcall_sc_draft_of_(p) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -11556,8 +11382,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
-        c->draft = tcall_sc_draft_of_(p, c->draft);
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
     if (c->top)
@@ -11665,6 +11489,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
+    c->bytes = c->marks = 0;
     tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
@@ -11916,6 +11741,30 @@ static void tcall_sc_finish_(tcall_sc_ *c)
     }
 }
 
+/* Moves what stays down, and whatever points to it. */
+static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
+{
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = &c->mark[i].member->node;
+        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
+        if (row)
+            node->rows = (tcall_row *)(void *)((char *)row - by);
+        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
+            bool one = row->on == TCALL_ON_PATTERN_;
+            bool matches = one || row->on == TCALL_ON_PATTERNS_;
+            tcall_match *match =
+                (tcall_match *)(uintptr_t)tcall_row_match_(row);
+            uint16_t left = matches ? row->count : 0;
+            for (; left; left--, match++)
+                match->program = (const char *)match->program - by;
+            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
+                row->of.text -= by; /* of each pointer */
+        }
+    }
+    c->high = (char *)memmove(c->high - by, c->high, c->bytes);
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
@@ -11925,51 +11774,46 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
-    uint32_t marks, stays;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
+    uint32_t marks;
+    int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
+                                             : TCALL_E_LIMIT;
     tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
-    c.steps = TOOLCALL_MAX_STEPS;
-    if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_json_check(text);
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    tcall_sc_walk_(&c);
-    if (c.beyond) {
-        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
-                            "too many schemas", "split the schema");
-        return TCALL_E_SCHEMA;
+    c.out = out;
+    c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
+    c.draft = tcall_sc_draft_(text, author->draft);
+    if (mem && size > pad) {
+        c.top = (char *)mem + pad;
+        c.high = c.top + (size - pad) / word * word;
+        tcall_sc_walk_(&c);
     }
-    stays = c.bytes;
+    if (!c.top)
+        tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (!mem || size < out->need)
-        return TCALL_E_MEMORY;
-    size -= pad;
-    if (author->end)
-        from = size / word * word - stays;
-    c.top = (char *)mem + pad + from;
-    c.high = c.top + stays;
-    c.mark =
-        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
-    c.mark->member = (tcall_member *)(void *)c.top;
+    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    if (!c.top || size < out->need)
+        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
-    out->used = author->end ? size - from : pad + stays;
-    tcall_sc_walk_(&c);
-    out->root = &c.mark->member->node;
     tcall_sc_finish_(&c);
     if (out->reason)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA : (int)out->used;
+        return TCALL_E_SCHEMA;
+    if (!author->end)
+        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
+    from = (size_t)(c.high - (char *)mem);
+    out->used = author->end ? size - from : from + c.bytes;
+    out->root = &((tcall_member *)(void *)c.high)->node;
+    return (int)out->used;
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
@@ -13355,8 +13199,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block *block = chat->block;
     if (block->low > from)
         memmove(block->base + to, block->base + from, block->low - from);
-    block->low += to - from;
-    tcall_block_room_(block, 0); /* notes the peak */
+    tcall_block_cut_(block, block->low + to - from);
 }
 
 /* Forgets all reasoning and signatures. Providers bind them to all that was
@@ -13569,35 +13412,36 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
 
 /* X(NAME, sentence): what can be wrong with a row or with the registry, in the
  * order in which it is reported, and what to do. */
-#define TCALL_FAULTS_(X)                                                       \
-    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
-                 "A-Z a-z 0-9 _ -")                                            \
-    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
-    X(TWICE, "another tool has this name")                                     \
-    X(RUN, "run is missing: name the function that does the work")             \
-    X(PERMISSIONS,                                                             \
-      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
-    X(SAFE, "safe is none of tcall_safety")                                    \
-    X(TOOLS, "tool_count needs tools: the table")                              \
-    X(MANY, "there are more than 65535 tools")                                 \
-    X(ROWS, "rows and row_count belong together: give both")                   \
-    X(ROOM, "rows has less room than tools needs")                             \
-    X(HOOKS, "hooks and hook_count belong together: give both")                \
-    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
-    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
-                 "set allow_no_schema")                                        \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
-            "which is written from the shape")                                 \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
-    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
-    X(SERVICES, "services and service_count belong together: give both")       \
-    X(NAMELESS, "services has one without a name: nobody could find it")       \
-    X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
-    X(EVENTS, "on_event needs events: set it to &tcall_events")                \
-    X(HOOK_RUN, "run is missing: name the function to call")                   \
+#define TCALL_FAULTS_(X)                                                          \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of "    \
+                 "A-Z a-z 0-9 _ -")                                               \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")        \
+    X(TWICE, "another tool has this name")                                        \
+    X(RUN, "run is missing: name the function that does the work")                \
+    X(PERMISSIONS,                                                                \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")       \
+    X(SAFE, "safe is none of tcall_safety")                                       \
+    X(TOOLS, "tool_count needs tools: the table")                                 \
+    X(MANY, "there are more than 65535 tools")                                    \
+    X(ROWS, "rows and row_count belong together: give both")                      \
+    X(ROOM, "rows has less room than tools needs")                                \
+    X(HOOKS, "hooks and hook_count belong together: give both")                   \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
+                 "set allow_no_schema")                                           \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
+            "which is written from the shape")                                    \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
+    X(SERVICES, "services and service_count belong together: give both")          \
+    X(NAMELESS, "services has one without a name: nobody could find it")          \
+    X(CHECK,                                                                      \
+      "validator needs check: write TCALL_VALIDATOR(name, version, check, user)") \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                       \
+    X(EVENTS, "on_event needs events: set it to &tcall_events")                   \
+    X(HOOK_RUN, "run is missing: name the function to call")                      \
     X(HOOK_STAGE, "its stage is none of TCALL_STAGES")
 
 enum {
@@ -13660,7 +13504,8 @@ static uint32_t tcall_desc_harms_(const tcall_desc *desc)
                         desc->rows && desc->row_count < desc->tool_count) |
            TCALL_FAULT_(HOOKS, desc->hook_count && !desc->hooks) |
            TCALL_FAULT_(SERVICES, desc->service_count && !desc->services) |
-           TCALL_FAULT_(CHECK, desc->validator && !desc->validator->check) |
+           TCALL_FAULT_(CHECK, desc->validator && !(desc->validator->check &&
+                                                    desc->validator->judge)) |
            TCALL_FAULT_(STAGES, desc->hook_count && !desc->stages) |
            TCALL_FAULT_(EVENTS, desc->on_event && !desc->events);
 }
@@ -13819,8 +13664,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
-    if (r < 0)
+    if (r < 0) {
         tc->desc.tool_count = 0;
+        tc->desc.stages = NULL;
+    }
     return r;
 }
 
@@ -14445,11 +14292,13 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+    bool kept = view->mode == TCALL_STRICT_NONE;
+    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
+        kept = limits->of != TCALL_LIMITS_LENGTH_;
+    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
+        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
                limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
+    if (!limit->how || !kept)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -14602,59 +14451,72 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
+    TCALL_STRICT_PATTERN_,
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
 /* Modes, for short. */
 enum {
+    TCALL_FOR_NONE_ = 0,
     TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
     TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
     TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OTHERS_ = TCALL_STRICT_ANTHROPIC | TCALL_STRICT_OLLAMA,
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* A keyword. What is not listed is left out everywhere. Texts lie in the rows,
- * so that who does not name the table does not carry them. */
+/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
+ * it: the tool is not strict). What is not listed is left out everywhere, and
+ * checked when a call comes. */
+#define TCALL_STRICT_KEYWORDS_(X)                 \
+    X("type", COPY, ALL, NONE)                    \
+    X("description", COPY, ALL, NONE)             \
+    X("title", COPY, ANTHROPIC, NONE)             \
+    X("enum", COPY, ALL, NONE)                    \
+    X("const", COPY, BOTH, NONE)                  \
+    X("const", CONST, OLLAMA, NONE)               \
+    X("format", FORMAT, BOTH, NONE)               \
+    X("pattern", PATTERN, OPENAI, NONE)           \
+    X("minimum", NUMBER, OPENAI, NONE)            \
+    X("maximum", NUMBER, OPENAI, NONE)            \
+    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
+    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
+    X("multipleOf", NUMBER, OPENAI, NONE)         \
+    X("minItems", NUMBER, BOTH, NONE)             \
+    X("maxItems", NUMBER, OPENAI, NONE)           \
+    X("properties", PROPERTIES, ALL, NONE)        \
+    X("required", COPY, OTHERS, NONE)             \
+    X("items", SCHEMA, ALL, NONE)                 \
+    X("anyOf", LIST, ALL, NONE)                   \
+    X("oneOf", ONEOF, ALL, NONE)                  \
+    X("allOf", LIST, ANTHROPIC, OPENAI)           \
+    X("$ref", COPY, BOTH, NONE)                   \
+    X("$defs", MAP, BOTH, NONE)                   \
+    X("definitions", MAP, OPENAI, ANTHROPIC)      \
+    X("additionalProperties", CLOSED, NONE, NONE) \
+    X("patternProperties", COPY, NONE, BOTH)      \
+    X("prefixItems", COPY, NONE, BOTH)            \
+    X("dependentSchemas", COPY, NONE, BOTH)       \
+    X("if", COPY, NONE, BOTH)
+
+static const char tcall_strict_names_[] =
+#define TCALL_X_(name, value, kept, unfit) name "\0"
+    TCALL_STRICT_KEYWORDS_(TCALL_X_);
+#undef TCALL_X_
+
 typedef struct tcall_strict_keyword_ {
-    char name[21];
-    char written_as[6]; /* "": the same */
-    uint8_t value;      /* TCALL_STRICT_..._ */
-    uint8_t kept;       /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+    uint8_t value, kept, unfit;
 } tcall_strict_keyword_;
 
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", "", TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", "", TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", "", TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", "", TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", "", TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", "", TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_, TCALL_FOR_OPENAI_},
-    {"$ref", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", "", TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", "", TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", "", TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", "", TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+#define TCALL_X_(name, value, kept, unfit) \
+    {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Deeper brackets are copied as they are. */
@@ -14665,8 +14527,9 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* A bracket that is open. */
 typedef struct tcall_strict_open_ {
-    const char *from;
-    const char *back; /* what is next after it, where a $ref led to it */
+    const char *from; /* it, or what its $ref names */
+    const char *next; /* what is next after it, where its $ref was followed */
+    uint32_t seen;    /* set of rows of keywords */
     uint8_t value;    /* TCALL_STRICT_..._ */
     bool nullable;
 } tcall_strict_open_;
@@ -14674,6 +14537,7 @@ typedef struct tcall_strict_open_ {
 /* Writes a schema again, without recursion. */
 typedef struct tcall_strict_walk_ {
     tcall_view_ *view;
+    const char *root;
     uint8_t depth, level; /* of brackets, of schemas */
     uint8_t refs;         /* so many were followed */
     tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
@@ -14722,15 +14586,13 @@ static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
     return p + value.len;
 }
 
-/* Enters the bracket at p, or where a $ref led to; returns the next byte to
- * look at. */
+/* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
-                                       const char *back, uint8_t value,
-                                       bool nullable)
+                                       uint8_t value, bool nullable)
 {
     tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
         const char *type = tcall_text_get_(p, "type");
         view->unions = (uint16_t)(view->unions + (type && *type == '['));
         view->unfit |=
@@ -14739,12 +14601,11 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
         view->unfit = true;
-        return back ? back : tcall_strict_copy_(walk, p);
+        return tcall_strict_copy_(walk, p);
     }
-    if (!back)
-        tcall_write_open(view->out, *p);
+    tcall_write_open(view->out, *p);
+    memset(open, 0, sizeof *open);
     open->from = p;
-    open->back = back;
     open->value = value;
     open->nullable = nullable;
     walk->depth++;
@@ -14755,16 +14616,14 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
-                                       const char *schema)
+                                       const tcall_strict_open_ *open)
 {
     tcall_writer *out = walk->view->out;
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
+    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
         TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || follows)
+    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
         return;
     TCALL_PUT_(out, "\"additionalProperties\":false");
     if (walk->view->mode != TCALL_STRICT_OPENAI)
@@ -14776,30 +14635,16 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     TCALL_SAY(out, "]");
 }
 
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    const tcall_strict_open_ *open = &walk->open[--walk->depth];
-    bool schema = open->value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (open->back)
-        return open->back;
-    if (schema)
-        tcall_strict_close_schema_(walk, open->from);
-    tcall_write_close(walk->view->out, *p);
-    if (open->nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
 static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = walk->open[0].from, *p = ref + 2;
+    const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
     int i = walk->depth, len;
+    if (!ref || ref[0] != '"' || ref[1] != '#')
+        return NULL;
     while (at && *p == '/') {
         bool object = *at == '{';
         p++;
@@ -14812,50 +14657,79 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
     while (at && i-- > 0)
         if (walk->open[i].from == at)
             at = NULL;
-    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
-               ? at
-               : NULL;
+    return at && *p == '"' && *at == '{' ? at : NULL;
 }
 
-/* Returns whether a schema that led here by a $ref has this keyword itself. */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
+/* Leaves the bracket that ends at p; returns the next byte to look at. Ollama
+ * knows no $ref: the members of what it names follow those of the schema. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    const char *more = NULL;
+    if (schema && walk->view->mode == TCALL_STRICT_OLLAMA &&
+        walk->refs < TCALL_STRICT_REFS_)
+        more = tcall_strict_target_(walk, tcall_text_get_(open->from, "$ref"));
+    if (!open->next)
+        open->next = p + 1;
+    if (more) {
+        walk->refs++;
+        open->from = more;
+        return more + 1;
+    }
+    walk->depth--;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (schema)
+        tcall_strict_close_schema_(walk, open);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return open->next;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
+ * there is none. */
+static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
     int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+    *name = tcall_strict_names_;
+    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         i++, *name += strlen(*name) + 1)
+        if (((tcall_strict_keywords_[i].kept |
+              tcall_strict_keywords_[i].unfit) &
+                 mode ||
+             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, *name))
+            return i;
+    return -1;
+}
+
+/* Returns whether a pattern looks around, or may do so. */
+static bool tcall_strict_looks_(const char *pattern)
+{
+    const char *end = tcall_text_skip_(pattern) - 2;
+    for (; pattern < end; pattern++)
+        if (pattern[0] == '(' && pattern[1] == '?' && pattern[2] != ':')
             return true;
     return false;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode. */
-static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
-                                                       const char *key)
-{
-    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
-    for (;
-         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         row++)
-        if (((row->kept | row->unfit) & mode ||
-             row->value == TCALL_STRICT_CLOSED_) &&
-            tcall_text_is_(key, row->name))
-            return row;
-    return NULL;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
+/* Returns whether the mode takes this value of a keyword that it has. */
 static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    const char *known =
+    const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
+    bool text = *value == '"', digit = tcall_is_digit_(*value);
+    if (kind == TCALL_STRICT_NUMBER_)
+        return mode == TCALL_STRICT_OPENAI
+                   ? digit || *value == '-'
+                   : digit && *value <= '1' &&
+                         tcall_text_verbatim_(value).len == 1;
+    if (kind == TCALL_STRICT_PATTERN_)
+        return text && !tcall_strict_looks_(value);
     return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
             (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
@@ -14864,34 +14738,29 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key)
 {
     tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
-    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
-    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
-    bool doubled, constant = kind == TCALL_STRICT_CONST_;
-    if (kind == TCALL_STRICT_REF_) {
-        /* Ollama knows no $ref: the members of what it names are written */
-        value = tcall_strict_target_(walk, value);
-        if (!value || walk->refs == TCALL_STRICT_REFS_)
-            return next;
-        walk->refs++;
-        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
-                                   false);
-    }
-    if (!row || tcall_strict_is_hidden_(walk, row->name))
+    const char *name, *as;
+    int i = tcall_strict_find_(view->mode, key, &name);
+    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
+    uint8_t kind = row->value;
+    bool constant = kind == TCALL_STRICT_CONST_, doubled;
+    if (i < 0 || open->seen >> i & 1)
         return next;
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        kind == TCALL_STRICT_LIST_ && *row->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    open->seen |= (uint32_t)1 << i;
+    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
+    doubled = as != name && tcall_text_get_(open->from, as);
     view->unfit |= doubled || row->unfit & view->mode ||
                    (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
     if (doubled || !(row->kept & view->mode) ||
         !tcall_strict_takes_(view->mode, kind, value))
         return next;
-    tcall_write_key(view->out, *row->written_as ? row->written_as : row->name);
+    tcall_write_key(view->out, as);
+    if (kind == TCALL_STRICT_ONEOF_)
+        kind = TCALL_STRICT_LIST_;
     view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
-        return tcall_strict_enter_(walk, value, NULL, kind, false);
+        return tcall_strict_enter_(walk, value, kind, false);
     tcall_write_text(view->out, constant ? "[" : "");
     tcall_strict_copy_(walk, value);
     tcall_write_text(view->out, constant ? "]" : "");
@@ -14919,7 +14788,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
     }
     if (nullable)
         TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_enter_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
@@ -14929,7 +14798,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
     tcall_strict_walk_ walk;
     memset(&walk, 0, sizeof walk);
     walk.view = view;
-    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    walk.root = p;
+    p = tcall_strict_enter_(&walk, p, TCALL_STRICT_SCHEMA_, false);
     while (walk.depth && *(p = tcall_text_next_(p)))
         p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
@@ -16792,7 +16662,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
+        tcall_write_word_(w, "tool", pick->tool->name);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -16817,8 +16687,8 @@ static void tcall_write_excluded_(tcall_writer *w,
         if (!reason)
             continue;
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
-        tcall_write_pair_(w, "reason", tcall_str_of(reason));
+        tcall_write_word_(w, "tool", tool->name);
+        tcall_write_word_(w, "reason", reason);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16860,7 +16730,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * hook that failed its error, else a verdict. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                                     tcall_event_kind kind,
-                                                    tcall_str text, int value)
+                                                    const tcall_str *text,
+                                                    int value)
 {
     const tcall *tc = call ? call->cx.tc : NULL;
     if (tc && tc->desc.events)
@@ -17057,8 +16928,7 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
-                                                  tcall_attempt *attempt)
+int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
@@ -17142,6 +17012,7 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
+    const tcall_validator *foreign = call->cx.tc->desc.validator;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
@@ -17151,8 +17022,8 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
-        if (r == TCALL_OK && call->cx.tc->desc.validator)
-            r = tcall_hydrate_foreign_(call, attempt);
+        if (r == TCALL_OK && foreign)
+            r = foreign->judge(call, attempt);
         attempt->validated = r == TCALL_OK;
     }
     if (r == TCALL_OK)
@@ -17182,7 +17053,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
     int error = call->error;
     call->repaired = true;
     tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     call->repaired = false;
@@ -17250,7 +17121,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return TCALL_E_AGAIN;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, NULL, 0);
     return r;
 }
 
@@ -17308,8 +17179,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     tcall_str came = attempt->came;
     size_t i;
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_key(out, "errors");
-        tcall_write_open(out, '[');
+        tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
             tcall_write_fault_(out, tcall_say_of_(tool->parameters),
                                attempt->args.at, &attempt->fault[i]);
@@ -17973,8 +17843,7 @@ static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
     const tcall *tc = call->cx.tc;
     size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "available", '[');
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
             tcall_write_string(out, tc->desc.tools[i].name);
@@ -18040,8 +17909,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
+        tcall_write_word_(out, "suggestion", cx->result.suggestion);
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
@@ -18075,14 +17943,12 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
+        tcall_write_word_(out, "error_type", tcall_error_type(failure->error));
     }
     if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
+        tcall_write_word_(out, "code",
+                          failure->code ? failure->code
+                                        : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
         tcall_write_flag_(out, "ran", true);
     if (brevity == TCALL_TELL_ALL_)
@@ -18151,21 +18017,20 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
     tcall_write_key(out, "definition");
     tcall_write_quote(out);
     for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+        tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
 }
 
 static void tcall_write_outcome_(tcall_writer *out, int error)
 {
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    tcall_write_word_(out, "outcome", tcall_error_code(error));
 }
 
 /* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "fixes", '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
             tcall_write_string(out, tcall_fix_name(i));
@@ -18179,7 +18044,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
     if (!attempt->step) /* it is of an output */
         return;
     tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_word_(out, "by", attempt->by);
     tcall_write_pair_(out, "arguments", attempt->came);
     tcall_write_fixes_(out, attempt->fixes);
     tcall_write_outcome_(out, attempt->error);
@@ -18192,8 +18057,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
     const tcall_attempt *attempt;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "attempts", '[');
     for (attempt = call->attempts; attempt; attempt = attempt->next)
         tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
@@ -18205,17 +18069,15 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *const texts[] = {foreign ? foreign->name : "builtin",
-                                 foreign ? foreign->version : TOOLCALL_VERSION,
-                                 foreign                        ? "foreign"
-                                 : tool->shape                  ? "shape"
-                                 : tcall_is_compiled_(tc, tool) ? "eager"
-                                                                : "lazy"};
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
-    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
-    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    tcall_write_nest_(out, "validator", '{');
+    tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
+    tcall_write_word_(out, "version",
+                      foreign ? foreign->version : TOOLCALL_VERSION);
+    tcall_write_word_(out, "mode",
+                      foreign       ? "foreign"
+                      : tool->shape ? "shape"
+                                    : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18227,8 +18089,8 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
     const tcall_tool *tool = call->tool;
     tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+        tcall_write_word_(out, "no_schema_mode",
+                          modes[tool->no_schema_mode % 3]);
     tcall_write_flag_(out, "repaired", call->repaired);
 }
 
@@ -18238,7 +18100,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -18248,7 +18110,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
                                                  : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+        tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
     tcall_write_flag_(out, "ran", call->cx.result.ran);
@@ -18260,8 +18122,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
-    tcall_write_pair_(
-        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_word_(out, "step", steps[asked->step % TCALL_ARRAY_LEN(steps)]);
     tcall_write_outcome_(out, call->error);
     if (call->error < 0)
         tcall_write_call_errors(out, call);
@@ -18422,7 +18283,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text, 0);
+    tcall_tell_call_(cx->call, kind, &text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -18807,7 +18668,7 @@ static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
-                         tcall_slice_(NULL, 0), (int)verdict);
+                         NULL, (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -19163,8 +19024,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
-                         r);
+        tcall_str name = tcall_str_of(hook->name);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, &name, r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -19236,7 +19097,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
 }
 
@@ -19277,7 +19138,8 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    return cx->last_attempt = r;
+    cx->last_attempt = (int16_t)r;
+    return r;
 }
 
 /* Runs the tool inside of those hooks around it that follow a place. */
@@ -19339,8 +19201,24 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
-                                                tcall_around_};
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
+    if (!tcall_settled_(cx))
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    if (tcall_settled_(cx))
+        cx->result.output = tcall_output(cx);
+}
+
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_, tcall_around_, tcall_output_again_};
 
 /* ---- the way of a call ---- */
 
@@ -19358,8 +19236,8 @@ int tcall_approval(tcall_ctx *cx)
     if (!cx->call)
         return TCALL_E_USAGE;
     cx->approval_wanted = true;
-    if (cx->hooks)
-        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    if (cx->tc->desc.stages)
+        r = cx->tc->desc.stages->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
@@ -19408,8 +19286,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
-    cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
+    tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tc->breaker(cx, true));
@@ -19440,8 +19317,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, cx->failure.reason, 0);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
+        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -19454,8 +19331,8 @@ static int tcall_checked_(tcall_ctx *cx)
 /* Runs the tool, inside of the hooks around it. */
 static int tcall_make_(tcall_ctx *cx)
 {
-    if (cx->hooks)
-        return cx->hooks->around(cx);
+    if (cx->tc->desc.stages)
+        return cx->tc->desc.stages->around(cx);
     cx->attempt = 1;
     return tcall_run_(cx);
 }
@@ -19482,8 +19359,8 @@ static int tcall_walk_(tcall_ctx *cx)
         int r = TCALL_OK;
         while (own->stage < cx->stage)
             own++;
-        if (cx->hooks)
-            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        if (cx->tc->desc.stages)
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -19507,22 +19384,6 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r;
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    r = tcall_output_cut_(cx);
-    if (!tcall_settled_(cx))
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-    if (tcall_settled_(cx))
-        cx->result.output = tcall_output(cx);
-}
-
 /* Begins a call, or goes on with it. */
 static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
@@ -19534,7 +19395,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        tcall_output_again_(cx);
+        cx->tc->desc.stages->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -19665,7 +19526,7 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            tcall_str text, int value)
+                            const tcall_str *text, int value)
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
@@ -19673,7 +19534,8 @@ static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.text = text;
+    if (text)
+        event.text = *text;
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
@@ -22227,7 +22089,7 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.error = text->error;
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
-    chat->block->low = low;
+    tcall_block_cut_(chat->block, low);
     chat->made = made;
     reader->answer.calls = calls;
 }
@@ -25865,7 +25727,8 @@ static void tcall_agent_leave_(tcall_agent *agent)
     if (agent->state == TCALL_AGENT_READ_ ||
         (agent->state > TCALL_AGENT_READ_ &&
          agent->call_at < agent->answer.calls))
-        agent->chat.block->low = agent->chat.start + agent->answer_at;
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->answer_at);
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -26026,7 +25889,7 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     if (tcall_chat_next(&agent->chat, &end, &item))
         agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
     if (agent->unanswered)
-        agent->chat.block->low = agent->chat.start + question;
+        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -26580,13 +26443,13 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     tc->busy = tc;
-    tc->block.low = agent->chat.start;
+    tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
-        tc->block.low = agent->chat.start;
+        tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
     return error;
 }
@@ -26800,7 +26663,8 @@ static void tcall_mcp_find_(tcall_mcp *mcp)
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
- * where none was so far, or the text is wanted. */
+ * where none was so far, or the text is wanted. Where no arguments come, the
+ * stash is what they are then: an empty object. */
 static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                             char **out)
 {
@@ -26819,6 +26683,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         *out = mcp->at_work.reading.stash;
         return;
     }
+    mcp->at_work.reading.stash[0] = '\0';
     tcall_mcp_find_(mcp);
     *shape = &tcall_any_;
     if (mcp->tool) {
@@ -26994,10 +26859,10 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
         TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
-        if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
-        else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        tcall_write_flash(&mcp->out,
+                          mcp->desc.approve
+                              ? TCALL_FLASH_TEXT_("did not")
+                              : TCALL_FLASH_TEXT_("nobody can be asked here"));
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -27018,7 +26883,8 @@ typedef struct tcall_mcp_made_ {
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->at_work.reading.stash[0] != '\0';
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    uint8_t from = TCALL_MCP_STEPS_;
     if (mcp->made) {
         tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
         return mcp->made->error;
@@ -27028,15 +26894,12 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
-    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
-        late = true;
-    }
-    late = late && !mcp->at_work.reading.decoder.error;
-    if (late)
+    if (mcp->at_work.reading.stash[0] && !decoder->error) {
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.reading.decoder.error)
-        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+        from = 0;
+    }
+    if (decoder->error)
+        return tcall_mcp_misfits_(mcp, from);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
 
@@ -27191,7 +27054,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->at_work.reading.stash[0] = '\0';
+    TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -27317,7 +27180,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
-    const char *arguments = mcp->at_work.reading.stash;
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
     tcall_loan_ loan;
@@ -27332,7 +27194,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
         tcall_subscribe(tc, &listener);
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
-                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+                      tcall_str_of(mcp->at_work.reading.stash), &out, NULL);
     tcall_unsubscribe(tc, &listener);
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
