@@ -104,7 +104,8 @@ extern "C" {
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
 /* Keeps its stack frame out of its caller's: a function is marked so when its
- * caller lies on the deepest path of calls and it does not. */
+ * caller lies on the deepest path of calls and it does not, or when the least
+ * programs are smaller so. */
 #define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
@@ -5350,8 +5351,8 @@ enum { /* where it is; between tokens white space may be */
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
-static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
-                                      const char *at)
+TCALL_NOINLINE_ static const char *tcall_syntax_fail_(tcall_syntax_ *s,
+                                                      int error, const char *at)
 {
     s->error = s->error ? s->error : error;
     s->halt = true;
@@ -5690,8 +5691,9 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
 }
 
 /* Eats a piece. Returns how many bytes: all, or up to where it halts. */
-TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
-                                        size_t len)
+TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
+                                                        const char *bytes,
+                                                        size_t len)
 {
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
@@ -5859,7 +5861,7 @@ static bool tcall_words_end_(tcall_words_ *words, size_t len)
  */
 
 /* Returns the set of those that came. */
-static char *tcall_came_(const tcall_object *object, char *base)
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
@@ -6208,8 +6210,10 @@ TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
  * is checked and stored. Returns what is wrong with it. */
-TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s, tcall_fit_ *fit,
-                                      uint8_t types, const tcall_num_ *number)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                                      tcall_fit_ *fit,
+                                                      uint8_t types,
+                                                      const tcall_num_ *number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
