@@ -210,7 +210,9 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
     memset(&target, 0, sizeof target);
     target.object = tool->shape;
     target.node = tool->shape ? NULL : call->node;
-    if (target.node) /* else another one checks, or nobody */
+    if (target.object)
+        target.rows = &tcall_shape_rows;
+    else if (target.node) /* else another one checks, or nobody */
         target.rows = tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
