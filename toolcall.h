@@ -13296,12 +13296,8 @@ TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
     return NULL;
 }
 
-TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
-{
-    return bits[index / 8] >> index % 8 & 1;
-}
-
-TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+/* Sets or clears one of many bits; TCALL_BIT_OF_ reads it. */
+TCALL_SHARED_ void tcall_set_bit_(uint8_t *bits, size_t index, bool value)
 {
     uint8_t bit = (uint8_t)(1 << index % 8);
     bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
@@ -13313,7 +13309,7 @@ TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
                                      bool by_model)
 {
     if (by_model && tc->offer)
-        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+        return TCALL_BIT_OF_(tc->offer, tool - tc->desc.tools) != 0;
     return !tcall_withheld_(tc, tool);
 }
 
@@ -13667,7 +13663,7 @@ static void tcall_row_clear_(tcall *tc, size_t row)
     if (tc->nodes)
         tc->nodes[row] = NULL;
     if (tc->offer)
-        tcall_set_offer_(tc->offer, row, false);
+        tcall_set_bit_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -15539,11 +15535,6 @@ typedef struct tcall_char_ {
     bool capital;
 } tcall_char_;
 
-static bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
-}
-
 static unsigned tcall_at_most_(size_t value, unsigned most)
 {
     return value < most ? (unsigned)value : most;
@@ -15599,13 +15590,13 @@ typedef struct tcall_split_ {
     const char *cursor, *end;
     const tcall_object *shape; /* its texts follow, from this one on */
     unsigned shape_text;
-    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* look for sentences, and for keys of JSON */
-    bool json;              /* decode escapes */
-    bool in_key;            /* the word is part of a key */
-    bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the word includes the character at the cursor */
-    const char *start;      /* of the word in the text */
+    const uint8_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;            /* look for sentences, and for keys of JSON */
+    bool json;             /* decode escapes */
+    bool in_key;           /* the word is part of a key */
+    bool sentence;         /* a sentence ended before the word */
+    bool paired;           /* the word includes the character at the cursor */
+    const char *start;     /* of the word in the text */
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
@@ -15911,7 +15902,7 @@ static bool tcall_split_next_(tcall_split_ *words)
         while (!tcall_split_read_(words));
         words->count++;
         words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
     tcall_split_lower_(words);
     tcall_split_stem_(words);
     return true;
@@ -15978,7 +15969,7 @@ typedef struct tcall_ranking_ {
     uint32_t level;   /* the best score of all, in thousandths */
     uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
     tcall_term_ terms[TCALL_PICK_TERMS_];
-    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint8_t initials[128];                /* of all keys, see tcall_initials_ */
     uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
     uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
                                              TCALL_KEY_FUZZY_; 0: free */
@@ -16024,7 +16015,7 @@ static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
     slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
     ranking->hashes[slot] = hash;
     ranking->key_terms[slot] = (uint8_t)key;
-    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    tcall_set_bit_(ranking->initials, initials, true);
 }
 
 /* ---- the input */
@@ -20738,7 +20729,7 @@ static bool tcall_is_sent_(const tcall_provider *provider,
 {
     const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
-    if (request->offer ? !tcall_offers_(request->offer, index)
+    if (request->offer ? !TCALL_BIT_OF_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
     return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
@@ -25259,9 +25250,9 @@ static void tcall_agent_offer_these_(tcall_agent *agent,
         int at = 0;
         while (tools && at < count && tools[at].index != i)
             at++;
-        tcall_set_offer_(tc->offer, i,
-                         !excluded && (!tools || at < count) &&
-                             (!agent->picked || tcall_offers_(tc->offer, i)));
+        tcall_set_bit_(tc->offer, i,
+                       !excluded && (!tools || at < count) &&
+                           (!agent->picked || TCALL_BIT_OF_(tc->offer, i)));
     }
 }
 
@@ -25298,7 +25289,7 @@ TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
     const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
     for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
+        count += TCALL_BIT_OF_(tc->offer, i);
     return count;
 }
 
@@ -26225,7 +26216,7 @@ static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
     tcall_save_number_(saver, waits);
     tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_offers_(tc->offer, i))
+        if (TCALL_BIT_OF_(tc->offer, i))
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
@@ -26296,7 +26287,7 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
     for (; count && !loader->damaged; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
         if (tool && !tcall_withheld_(tc, tool))
-            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
+            tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -26765,7 +26756,9 @@ static void tcall_mcp_part_(void *user, char letter)
     uint8_t version = mcp->message.params.version;
     switch (letter) {
     case 'i': /* as it came: no client has to know another spelling of it */
-        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        if (!mcp->message.id[0])
+            TCALL_SAY(out, "null");
+        tcall_write_text(out, mcp->message.id);
         break;
     case 'v': /* the client's version, or the latest of its era */
         tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
