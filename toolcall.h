@@ -53,7 +53,6 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_AGENT       the loop
  *
@@ -1481,10 +1480,13 @@ typedef struct tcall_member {
     tcall_node node;
 } tcall_member;
 
+struct tcall_patterns_;
+
 /* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
+    const struct tcall_patterns_ *by; /* who runs it */
     uint32_t count, states;
 } tcall_match;
 
@@ -1543,14 +1545,13 @@ enum {
 
 typedef struct tcall_machine tcall_machine;
 
-/* What the rows of nodes do; see tcall_schema_rows. Its members are private. */
+/* Who is at work on values; see tcall_schema_rows. Its members are private. */
 typedef struct tcall_rows tcall_rows;
 
-/* What may come, and where it goes: one of object, shape and node; with none of
+/* What may come, and where it goes: one of object and node; with neither of
  * them any value may come. */
 typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
-    const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
     const tcall_rows
         *rows; /* &tcall_schema_rows, with a node alone: node is the
@@ -1623,19 +1624,22 @@ struct tcall_machine {
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, failed;
+    uint8_t types; /* of the value that is read; 0: of none, a container ends
+                    * next */
+    bool named;    /* a name has begun */
+    bool inner;    /* the value that begins takes the place of a string, */
+    bool again;    /* which is being read again */
+    bool heard;    /* the value has a shape */
+    bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
-    uint32_t again; /* the end of text that is to be read where it stands */
-    tcall_fit_ fit; /* place NULL: it has no shape */
-    uint8_t skip;   /* 1 + the depth of a container that no shape is for */
-    bool heard;     /* the scalar, and whatever is skipped: it has a shape */
-    int32_t steps, whole;
-    size_t gap;             /* in the arena, at the least */
-    tcall_slot_ *slot;      /* the arena: frames from here, */
-    tcall_open_ *open;      /* open containers from its end: the innermost */
-    const tcall_node *sole; /* that is for the member at hand, or NULL */
+    uint32_t escapes; /* bytes that they take in the string, less one each */
+    tcall_fit_ fit;
+    int32_t steps;
+    size_t gap;                /* in the arena, at the least */
+    tcall_slot_ *slot;         /* the arena: frames from here, */
+    tcall_open_ *open;         /* open containers from its end: the innermost */
+    const tcall_rows *at_work; /* on each value, or NULL */
     tcall_machine_desc is;
 
     /* public again */
@@ -1665,7 +1669,7 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
  * is null is left out. Private: is called when such a value ends, and returns
- * the types that it has then, 0: it is left out. */
+ * its types, 0: it is done with. */
 TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
@@ -1846,8 +1850,6 @@ typedef struct tcall_node_ {
     uint32_t arg;
 } tcall_node_;
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Size of a pattern: its characters, counted repetitions written out; at most
  * 4,000. */
 #ifndef TOOLCALL_MAX_PATTERN
@@ -1895,7 +1897,20 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
                                          tcall_search *search, tcall_str piece,
                                          bool last);
 
-#endif /* TOOLCALL_NO_PATTERN */
+/* Private: see tcall_patterns. */
+struct tcall_patterns_ {
+    int (*compile)(tcall_pattern *out, tcall_str text, unsigned flags,
+                   void *mem, size_t size);
+    size_t (*memory)(const tcall_pattern *pattern);
+    const char *(*find)(const tcall_pattern *pattern, tcall_search *search,
+                        tcall_str piece, bool last);
+};
+
+/* Reads patterns of schemas: tcall_desc.patterns is this where a schema has
+ * some. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_patterns_ tcall_patterns;
+#endif
 
 /* ==========================================================================
  * >>compile: JSON Schema
@@ -2483,6 +2498,9 @@ typedef struct tcall_desc {
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     const tcall_validator *validator; /* default: the built-in one */
+    /* &tcall_patterns, where a schema's text has pattern or patternProperties.
+     * NULL: such a schema is refused. */
+    const struct tcall_patterns_ *patterns;
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     const tcall_repair *repair; /* NULL: arguments are not repaired */
@@ -2594,7 +2612,7 @@ struct tcall_schema_reader_ {
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Compiles as its author wants it; NULL: to the end of the memory. */
+    /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
@@ -4699,6 +4717,29 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
+/* Returns the digit for 0 to 15. */
+TCALL_SHARED_ char tcall_hex_digit_(int value)
+{
+    return (char)(value < 10 ? '0' + value : 'a' + value - 10);
+}
+
+/* Writes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
+{
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
+        out[4] = tcall_hex_digit_(c >> 4);
+        out[5] = tcall_hex_digit_(c & 15);
+    }
+    return *letter ? 2 : 6;
+}
+
 /* ---- the grammar of numbers ---- */
 
 /* States of a number. After those marked it may end. */
@@ -6613,11 +6654,12 @@ static bool tcall_text_is_key_(const char *text)
 }
 
 /* Returns the key or element after this one, or NULL. */
-static const char *tcall_text_sibling_(const char *text)
+TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    if (tcall_text_is_key_(text))
-        text = tcall_text_value_(text);
-    return tcall_text_after_(tcall_text_skip_(text));
+    const char *end = tcall_text_space_(tcall_text_skip_(text));
+    if (*end == ':')
+        end = tcall_text_skip_(tcall_text_space_(end + 1));
+    return tcall_text_after_(end);
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -7355,9 +7397,9 @@ TCALL_SHARED_ const tcall_row *tcall_row_next_(const tcall_row *row)
 TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
 {
     const tcall_row *row = node->rows;
-    while (row && row->on != on)
+    while (row && row->on < on)
         row = tcall_row_next_(row);
-    return row;
+    return row && row->on == on ? row : NULL;
 }
 
 /* Returns the pattern of a row; those of patternProperties follow its members.
@@ -7433,11 +7475,9 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 /* ==========================================================================
  * >>machine
  *
- * A value begins: the frames around it push one frame for each node that is for
- * it, these push those that their rows bring. It ends: each answers, the last
- * first, and tells its parent. What rows do stands in >>rows and is reached
- * through the table that the target names; a shape is a run of one frame and
- * needs none of it.
+ * The recogniser tells of names and values; each is written as checked text.
+ * Who is at work on values, the rows of a schema or a shape, is told of them
+ * when they begin and when they are complete, and reads them in that text.
  */
 
 enum { /* what a frame's verdict is to its parent */
@@ -7446,16 +7486,16 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and several branches came as far */
 };
 
 enum {
-    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
-    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
-                              * its business */
-    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
-    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
+    TCALL_FRAME_BAD_ = 1,   /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,  /* it is of another type: what is within is none of
+                             * its business */
+    TCALL_FRAME_GROUP_ = 4, /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8 /* of a branch: its first misfit is noted */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7485,26 +7525,22 @@ struct tcall_open_ {
     uint16_t first, last; /* its run of frames */
     uint32_t count;       /* members or items so far */
     uint32_t at;          /* in the text */
-    uint32_t names;       /* that no frame knows, by hash; all: look for two
-                           * that are alike */
+    uint32_t names;       /* that nobody knows, by hash; all: look for two that
+                           * are alike */
 };
 
-/* What rows do. */
+/* Who is at work on values. */
 struct tcall_rows {
-    /* A value begins: pushes what the frames around have for it. */
-    void (*enter)(tcall_machine *m);
-    /* Pushes what the rows of the run bring. */
-    void (*expand)(tcall_machine *m);
-    /* An object or array opens. */
-    void (*opens)(tcall_machine *m);
-    /* A name is complete: returns whether a frame knows it. */
+    /* A value begins. */
+    void (*begins)(tcall_machine *m);
+    /* A name is complete: returns whether it is known. */
     bool (*name)(tcall_machine *m);
-    /* A value is complete. */
+    /* A value of these types is complete. */
     void (*ends)(tcall_machine *m, uint8_t types);
-    /* The types that the run admits. */
+    /* Returns the types that the value at hand may have. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema has it, or NULL. */
+    /* Takes the member at hand back, if it may be absent. Returns its name, or
+     * NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7531,6 +7567,34 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
         m->steps -= (int32_t)steps;
 }
 
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token, m->len - m->token);
+}
+
+static bool tcall_machine_is_container_(uint8_t types)
+{
+    return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
+}
+
+/* Notes a fault. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS)
+        m->faults[m->fault_count] = *fault;
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* ---- the arena ---- */
+
+/* What is always left, so that a frame can be written to, and a level. */
+#define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
@@ -7540,14 +7604,40 @@ TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
     return from;
 }
 
-/* Notes how much of the arena is in use, and so many bytes more. */
-TCALL_SHARED_ void tcall_machine_took_(tcall_machine *m, size_t more)
+/* Returns whether so many bytes of it are free, and notes them as used. */
+TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
 {
-    size_t gap;
-    tcall_machine_rest_(m, &gap);
-    gap = gap > more ? gap - more : 0;
-    if (m->gap > gap)
-        m->gap = gap;
+    size_t rest;
+    tcall_machine_rest_(m, &rest);
+    if (rest < size + TCALL_MACHINE_SPARE_) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return false;
+    }
+    rest -= size + TCALL_MACHINE_SPARE_;
+    m->gap = rest < m->gap ? rest : m->gap;
+    return true;
+}
+
+/* Pushes a frame that belongs to no branch. Where the arena is full it is one
+ * that counts for nothing. */
+TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
+                                                const tcall_node *node,
+                                                const tcall_row *by,
+                                                uint16_t parent)
+{
+    tcall_frame_ *f = &m->slot[m->frames].frame;
+    if (m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else if (tcall_machine_takes_(m, sizeof *m->slot))
+        m->frames++;
+    memset(f, 0, sizeof *f); /* its role is AND */
+    f->parent = parent;
+    f->node = node;
+    f->by = by;
+    f->count = TCALL_NO_FRAME_;
+    m->brings =
+        m->brings || (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_);
+    return f;
 }
 
 /* ---- checked text ---- */
@@ -7572,96 +7662,27 @@ static inline void tcall_machine_put_char_(tcall_machine *m, char c)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
 }
 
-/* Writes a character that needs an escape. */
-TCALL_NOINLINE_ static void tcall_machine_put_escaped_(tcall_machine *m,
-                                                       uint8_t code)
-{
-    static const char letters[] TCALL_FLASH_ = "btn\0fr";
-    char escape[] = "\\u0000";
-    size_t len = 2;
-    escape[1] = (char)code;
-    if (code < 0x20)
-        escape[1] =
-            code >= 8 && code <= 13 ? TCALL_BYTE_(&letters[code - 8]) : (char)0;
-    if (!escape[1]) {
-        escape[1] = 'u';
-        escape[4] = (char)('0' + (code >> 4));
-        code &= 15;
-        escape[5] = (char)(code < 10 ? '0' + code : 'a' + code - 10);
-        len = 6;
-    }
-    tcall_machine_put_(m, escape, len);
-}
-
 /* Writes decoded bytes of a string. What was escaped comes alone. */
 static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
                                        size_t len)
 {
     uint8_t code = (uint8_t)*bytes;
-    if (len > 1) {
-        tcall_machine_put_(m, bytes, len);
-    } else if (code >= 0x20 && code != '"' && code != '\\') {
-        tcall_machine_put_char_(m, (char)code);
-    } else {
-        tcall_machine_put_escaped_(m, code);
-        if (!code && m->is.for_c)
-            tcall_machine_stop_(m, TCALL_E_NUL);
+    char escape[6];
+    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+        len = tcall_escape_(escape, *bytes);
+        bytes = escape;
+        m->escapes += (uint32_t)len - 1;
     }
+    tcall_machine_put_(m, bytes, len);
+    if (!code && m->is.for_c)
+        tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- frames ---- */
-
-/* Takes the next slot. Where the arena is full it is one that counts for
- * nothing. */
-static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
-{
-    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
-    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
-    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
-        m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else
-        m->frames++;
-    m->gap = m->gap < gap ? m->gap : gap;
-    return slot;
-}
-
-/* Pushes a frame that belongs to no branch. */
-TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
-                                                const tcall_node *node,
-                                                const tcall_row *by,
-                                                uint16_t parent)
-{
-    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    memset(f, 0, sizeof *f); /* its role is AND */
-    f->parent = parent;
-    f->node = node;
-    f->by = by;
-    f->count = TCALL_NO_FRAME_;
-    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
-        m->brings = true;
-    return f;
-}
-
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
-/* The text at hand. */
-TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token, m->len - m->token);
-}
-
-/* ---- shapes ---- */
+/* ---- a shape at work ----
+ *
+ * It is for values that lie in its own objects and lists alone: as many as are
+ * open there are open in the text, too.
+ */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7694,64 +7715,89 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     tcall_machine_note_(m, &fault);
 }
 
-/* The root begins. */
-static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+static bool tcall_shaped_(const tcall_machine *m)
 {
-    if (target->node) {
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
-    } else if (target->object || target->shape) {
-        m->fit.object = target->object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
-                        target->object ? &tcall_root_ : target->shape,
-                        target->out);
-    } else if (target->rows) { /* a schema that was refused accepts nothing */
-        tcall_machine_stop_(m, TCALL_E_SCHEMA);
-    }
+    return m->syntax.depth == m->fit.levels;
 }
 
-/* A value with a shape begins. What no shape is for is read all the same, as is
- * what is kept as its text. */
-static void tcall_machine_fit_(tcall_machine *m, char first)
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
 {
-    tcall_ask_ ask;
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->syntax.depth) {
+        m->fit.object = m->is.target.object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
+                        m->is.target.out);
+    }
     if (!m->inner)
         tcall_fit_next_(&m->syntax, &m->fit);
-    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
-    m->heard = ask != TCALL_SKIP_;
-    if (ask != TCALL_HEAR_ &&
-        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        m->skip = (uint8_t)(m->syntax.depth + 1);
+    m->heard = m->fit.place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
 }
 
-/* A value with a shape is complete, but an object or list: it is checked and
- * stored. */
-static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
 {
-    tcall_str text = tcall_machine_hand_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit.levels) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
-    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
-        m->fit.length = 0;
-        m->fit.nul = false;
-        tcall_fit_data_(&m->fit, text.ptr, text.len);
-    }
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(&m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
                     tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
                     m->fit.levels);
 }
 
-/* An object or array with a shape is complete, or is skipped. */
-static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    if (!m->skip) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
-    } else if (m->skip == m->syntax.depth + 1) {
-        m->skip = 0;
-        if (m->heard)
-            tcall_machine_fits_(m, types);
-    }
+    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
+
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    return tcall_place_drop_(m->fit.place - 1);
+}
+
+static const tcall_rows tcall_shaped_rows_ = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -7763,65 +7809,59 @@ typedef struct tcall_seen_ {
     uint32_t hash, at; /* 0: free */
 } tcall_seen_;
 
-/* Returns the name or item after this one. */
-static const char *tcall_machine_after_(const char *container, const char *at)
-{
-    return tcall_text_after_(
-        tcall_text_skip_(*container == '{' ? tcall_text_value_(at) : at));
-}
-
-/* Notes the name or item at an offset. Returns whether one that is alike was
- * noted before. */
+/* Notes the name or item at an offset of the container at hand. Returns whether
+ * one that is alike was noted before. */
 static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, uint32_t hash, uint32_t at,
-                               tcall_alike_ alike)
+                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at;
-    size_t k = hash / 7 % slots; /* those of one table share a remainder */
+    const char *text = m->text + m->token;
+    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
     for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
         tcall_machine_costs_(m, 1);
         if (!tcall_machine_going_(m) ||
-            (seen[k].hash == hash && alike(m, text + at, text + seen[k].at)))
+            (seen[k].hash == is.hash &&
+             alike(m, text + is.at, text + seen[k].at)))
             return true;
     }
-    seen[k].hash = hash;
-    seen[k].at = at;
+    seen[k] = is;
     return false;
 }
 
-/* Returns the second of two names, or items, of the container that ends which
- * are alike, or NULL. They go into a table in the rest of the arena; where it
+/* Returns which name, or item, of the container at hand is the second of two
+ * that are alike, or 0. They go into a table in the rest of the arena; where it
  * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
-                                               tcall_hash_of_ hash_of,
-                                               tcall_alike_ alike)
+TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
+                                          tcall_hash_of_ hash_of,
+                                          tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at, *at = NULL;
+    const char *text = m->text + m->token, *at = NULL;
     uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, table;
+    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
     tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
+    tcall_seen_ is;
     if (slots > size / 2 / sizeof *seen)
         slots = size / 2 / sizeof *seen;
     size = slots * sizeof *seen / sizeof *m->slot + 1;
     if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return NULL;
+        return 0;
     }
     m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
     tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (table = 0; !at && table < tables && tcall_machine_going_(m); table++) {
+    for (; !at && table < tables; table++) {
         memset(seen, 0, slots * sizeof *seen);
-        for (at = tcall_text_first_(text); at;
-             at = tcall_machine_after_(text, at)) {
-            uint32_t hash = hash_of(at);
-            if (hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, hash, (uint32_t)(at - text),
-                                   alike))
+        i = 0;
+        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
+            is.hash = hash_of(at);
+            is.at = (uint32_t)(at - text);
+            if (is.hash % tables == table &&
+                tcall_machine_saw_(m, seen, slots, is, alike))
                 break;
+            i++;
         }
     }
     m->frames = frames;
-    return at;
+    return at ? i : 0;
 }
 
 /* Names have one spelling in the text. */
@@ -7840,260 +7880,153 @@ static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
 
 /* ---- what the recogniser tells ---- */
 
-/* The type of a value, known by its first character; whether a number is whole
- * shows at its end. */
-static uint8_t tcall_machine_types_(char first)
-{
-    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-}
-
-/* A name is complete: which frames know it? Of the others mostly a hash says
- * that they did not come before. */
-static void tcall_machine_name_ends_(tcall_machine *m)
-{
-    tcall_open_ *open = m->open;
-    bool known = false;
-    m->named = false;
-    m->first = m->frames;
-    if (m->fit.place && !m->skip)
-        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
-    else if (open->last > open->first)
-        known = m->is.target.rows->name(m);
-    if (!known) {
-        uint32_t bit = (uint32_t)1
-                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
-        open->names = open->names & bit ? UINT32_MAX : open->names | bit;
-    }
-}
-
-/* A name begins in the text: after a comma, but for the first. */
-static void tcall_machine_name_begins_(tcall_machine *m)
-{
-    if (m->open->count++)
-        tcall_machine_put_char_(m, ',');
-    m->key = m->token = (uint32_t)m->len;
-    m->named = true;
-    m->fit.length = 0;
-}
-
-/* A name comes: it is written, and looked for when it is whole. */
+/* A name comes: it is written, and looked for when it is whole. Of those that
+ * nobody knows mostly a hash says that they did not come before. */
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    bool first = !m->named;
-    if (first)
-        tcall_machine_name_begins_(m);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
-    else
-        m->fit.length += len; /* what is written may stand where it came */
-    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
-        tcall_machine_put_(m, name - 1, len + 2);
-    } else {
-        if (first)
-            tcall_machine_put_char_(m, '"');
-        if (len)
-            tcall_machine_put_decoded_(m, name, len);
-        if (last)
-            tcall_machine_put_char_(m, '"');
-    }
-    if (last && tcall_machine_going_(m))
-        tcall_machine_name_ends_(m);
-    return true;
-}
-
-/* A value begins in the text: after a colon, or, as an item, after a comma. */
-static inline void tcall_machine_item_(tcall_machine *m)
-{
-    if (m->syntax.depth && !m->inner) {
-        if (m->syntax.object)
-            tcall_machine_put_char_(m, ':');
-        else if (m->open->count++)
+    uint32_t bit;
+    if (!m->named) {
+        if (m->open->count++)
             tcall_machine_put_char_(m, ',');
+        m->key = m->token = (uint32_t)m->len;
+        m->escapes = 0;
+        tcall_machine_put_char_(m, '"');
     }
-    m->token = (uint32_t)m->len;
-}
-
-/* Pushes the frames of a value. Mostly its name said already which node alone
- * is for it. */
-static inline void tcall_machine_enter_(tcall_machine *m)
-{
-    const tcall_open_ *open = m->open;
+    m->named = !last;
+    if (len)
+        tcall_machine_put_decoded_(m, name, len);
+    if (!last)
+        return true;
+    tcall_machine_put_char_(m, '"');
     m->first = m->frames;
-    if (m->sole) {
-        const tcall_frame_ *f = &m->slot[open->first].frame;
-        uint16_t branch = f->branch;
-        tcall_machine_push_(m, m->sole, f->node->rows, open->first)->branch =
-            branch;
-        m->sole = NULL;
-    } else if (!m->syntax.depth) {
-        tcall_machine_target_(m, &m->is.target);
-    } else if (open->last > open->first) {
-        m->is.target.rows->enter(m);
-    }
-    if (m->brings)
-        m->is.target.rows->expand(m);
+    if (!tcall_machine_going_(m) || (m->at_work && m->at_work->name(m)))
+        return true;
+    bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
+    m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
+    return true;
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
-        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    if (!tcall_machine_takes_(m, sizeof *open))
         return;
-    }
     m->open = open;
-    tcall_machine_took_(m, 0);
     open->first = m->first;
     open->last = m->frames;
     open->count = 0;
     open->at = m->token;
     open->names = 0;
     tcall_machine_put_char_(m, first);
-    if (m->frames > m->first)
-        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
-/* A value begins: its frames are pushed and its first character is written. */
+/* A value begins: after a colon, or, as an item, after a comma. */
 static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
     if (!tcall_machine_going_(m))
         return TCALL_SKIP_;
-    m->types = tcall_machine_types_(first);
-    tcall_machine_item_(m);
-    tcall_machine_enter_(m);
-    m->fit.length = 0;
-    m->heard = m->heard && m->skip;
-    if (m->fit.place && !m->skip)
-        tcall_machine_fit_(m, first);
-    if (first == '"') {
-        tcall_machine_put_char_(m, '"');
-    } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-               s->depth < TOOLCALL_MAX_DEPTH) {
-        tcall_machine_open_(m, first);
+    if (s->depth && !m->inner) {
+        if (s->object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
     }
+    m->token = (uint32_t)m->len;
+    m->escapes = 0;
+    if (!s->object) /* else its name has begun the run */
+        m->first = m->frames;
+    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    if (m->at_work)
+        m->at_work->begins(m);
+    if (first == '"')
+        tcall_machine_put_char_(m, '"');
+    else if (tcall_machine_is_container_(m->types) &&
+             s->depth < TOOLCALL_MAX_DEPTH)
+        tcall_machine_open_(m, first);
     m->inner = false;
     return TCALL_HEAR_;
 }
 
-/* A part of a scalar comes: it is written, and a text of a shape also stored.
- */
+/* A part of a scalar comes. */
 static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!tcall_machine_going_(m))
-        return;
-    if (m->types != TCALL_SHAPE_STRING) {
-        tcall_machine_put_(m, bytes, len);
-        return;
-    }
-    if (m->heard && !m->skip)
-        tcall_fit_data_(&m->fit, bytes, len);
+    if (m->types == TCALL_SHAPE_STRING)
+        tcall_machine_put_decoded_(m, bytes, len);
     else
-        m->fit.length += len;
-    tcall_machine_put_decoded_(m, bytes, len);
+        tcall_machine_put_(m, bytes, len);
 }
 
-/* Returns the types of the number at hand. A short whole one needs no decimal
- * arithmetic, here and where it is held against a bound. */
+/* Returns the types of the number at hand. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    size_t minus = *text.ptr == '-', i = minus;
+    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    int32_t whole = 0;
-    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        whole = whole * 10 + (text.ptr[i] - '0');
-    m->whole = minus ? -whole : whole;
-    m->known = i == text.len;
-    if (m->known)
-        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_num_read_(text);
-    if (m->is.for_c && !tcall_num_in_range_(&num))
-        tcall_machine_stop_(m, TCALL_E_RANGE);
-    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
-                                     : TCALL_SHAPE_NUMBER;
+    if (!whole || text.len > 300) { /* else its digits say nothing more */
+        num = tcall_num_read_(text);
+        whole = tcall_num_integral_(&num);
+        if (m->is.for_c && !tcall_num_in_range_(&num))
+            tcall_machine_stop_(m, TCALL_E_RANGE);
+    }
+    return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                 : TCALL_SHAPE_NUMBER;
 }
 
-/* Reads what stands in the text itself, which is written over what was read. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    uint32_t from = m->token + 1, end = m->again;
-    m->again = 0;
-    m->inner = true;
-    m->mended = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
-    m->mended = false;
-}
-
-/* A scalar is complete: it means another value, or it is checked. */
-static void tcall_machine_scalar_(tcall_machine *m)
+/* A scalar is complete. Returns its types, 0: it is done with. */
+static uint8_t tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
-    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
+    m->types = 0;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
-    m->types = 0;
     m->text[m->len] = '\0';
-    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
-        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
-        types = m->is.coerce(m, types);
-    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
-        types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
-        return;
-    if (m->again)
-        tcall_machine_again_(m);
-    else if (!types)
-        m->frames = m->first; /* the value was left out */
-    else if (shaped)
-        tcall_machine_fits_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
+        return 0;
+    if (types == TCALL_SHAPE_NUMBER)
+        return tcall_machine_number_(m);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
+        m->at_work && !m->again)
+        return m->is.coerce(m, types);
+    return types;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then it is checked. */
-static void tcall_machine_closes_(tcall_machine *m)
+ * hashes agree. Returns its type. */
+static uint8_t tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
-    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
-    if (!tcall_machine_going_(m))
-        return;
     m->text[m->len] = '\0';
     m->token = open->at;
     m->first = open->first;
-    if (object && open->names == UINT32_MAX &&
+    if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->fit.place)
-        tcall_machine_fit_closes_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
-    m->open++;
+    return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
 
-/* A value is complete, whatever it is. */
+/* A value is complete. */
 static void tcall_machine_ends_(tcall_syntax_ *s)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
+    bool scalar = m->types != 0;
+    uint8_t types;
     if (!tcall_machine_going_(m))
         return;
-    if (m->types)
-        tcall_machine_scalar_(m);
-    else
-        tcall_machine_closes_(m);
+    types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
+    if (m->at_work && types && tcall_machine_going_(m))
+        m->at_work->ends(m, types);
+    m->frames = m->first;
+    if (!scalar)
+        m->open++;
 }
 
 static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
@@ -8103,164 +8036,123 @@ static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
 
 /* ---- coercion ---- */
 
-/* Whether the content of a string is one JSON value, and nothing before it. */
-static bool tcall_machine_is_json_(const char *at, const char *end)
+/* True and False are true and false. */
+static char tcall_machine_lower_(char c)
 {
-    tcall_syntax_ inner;
-    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
-    while (at < end && !inner.error) {
-        char bytes[4];
-        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
-        if (stop == at)
-            tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
-        else
-            at += tcall_syntax_feed_(&inner, at,
-                                     (size_t)((stop ? stop : end) - at));
-    }
-    return tcall_syntax_end_(&inner) == TCALL_OK;
+    return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
-/* Returns the types of the number that is the content of a string, 0: it is
- * none. */
-static uint8_t tcall_machine_number_meant_(tcall_str text)
-{
-    uint8_t state = TCALL_N_START_;
-    tcall_num_ num;
-    size_t i;
-    for (i = 0; i < text.len && state; i++)
-        state = tcall_number_next_(state, text.ptr[i]);
-    if (!tcall_number_ends_(state))
-        return 0;
-    num = tcall_num_read_(text);
-    if (!tcall_num_in_range_(&num))
-        return 0;
-    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
-               ? TCALL_SHAPE_NUMBER
-               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-}
-
-/* Returns the types of the JSON value that the string at hand holds, 0: none.
- */
+/* Returns the types of the JSON value that the string at hand holds, with no
+ * white space around it, 0: none, or none that a string may mean. */
 static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
-    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    tcall_str text = tcall_slice_(at, (size_t)(end - at));
-    if (*at == '{' || *at == '[')
-        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
-    if ((text.len == 4 && (*at | 0x20) == 't' &&
-         memcmp(at + 1, "rue", 3) == 0) ||
-        (text.len == 5 && (*at | 0x20) == 'f' &&
-         memcmp(at + 1, "alse", 4) == 0))
-        return TCALL_SHAPE_BOOLEAN;
-    return tcall_machine_number_meant_(text);
+    const char *quote = m->text + m->token;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    char first = tcall_machine_lower_(quote[1]);
+    uint8_t types = tcall_types_from_(first);
+    tcall_str run = tcall_slice_(&first, 1);
+    tcall_syntax_ inner;
+    tcall_num_ num;
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
+        tcall_is_space_(first))
+        return 0;
+    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
+    for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
+        const char *end = run.ptr + run.len;
+        if (tcall_is_space_(end[-1]) && !tcall_machine_is_container_(types))
+            return 0;
+        while (run.ptr < end && !inner.error)
+            run.ptr +=
+                tcall_syntax_feed_(&inner, run.ptr, (size_t)(end - run.ptr));
+    }
+    if (tcall_syntax_end_(&inner) != TCALL_OK)
+        return 0;
+    if (!(types & TCALL_SHAPE_NUMBER))
+        return types;
+    num = tcall_num_read_(tcall_text_inner_(quote));
+    if (!tcall_num_in_range_(&num))
+        return 0;
+    if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
+        types = TCALL_SHAPE_NUMBER;
+    return types;
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
                                    const char *name)
 {
-    if (m->coercion_count < TCALL_COERCIONS_) {
-        m->coercions[m->coercion_count].at = at;
-        m->coercions[m->coercion_count].how = how;
-        m->coercions[m->coercion_count].name = name;
-    }
+    tcall_coercion coercion = {at, how, name};
+    if (m->coercion_count < TCALL_COERCIONS_)
+        m->coercions[m->coercion_count] = coercion;
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
 }
 
-/* Decodes the string at hand, which holds an object or array, where it stands,
- * to be read again. */
-static void tcall_machine_decode_(tcall_machine *m)
+/* Decodes the string at hand where it stands and reads what it holds, which is
+ * written over it. */
+static void tcall_machine_again_(tcall_machine *m)
 {
-    char *to = m->text + m->token + 1;
-    const char *at = to, *end = m->text + m->len - 1;
-    while (at < end) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&at, bytes);
-        memcpy(to, bytes, len);
-        to += len;
+    char *from = m->text + m->token + 1, *to = from;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
-    m->again = (uint32_t)(to - m->text);
+    from[0] = tcall_machine_lower_(from[0]);
+    *to++ = ' '; /* ends a number */
     m->len = m->token;
     m->frames = m->first;
-}
-
-/* The string at hand becomes the scalar that it holds. */
-static void tcall_machine_bare_(tcall_machine *m)
-{
-    char *text = m->text + m->token;
-    m->len -= 2;
-    memmove(text, text + 1, m->len - m->token);
-    if (*text == 'T' || *text == 'F')
-        *text = (char)(*text | 0x20);
-    m->text[m->len] = '\0';
-    if (m->fit.place)
-        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
+    m->inner = m->again = true;
+    m->syntax.state = TCALL_AT_VALUE_;
+    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
+    m->again = false;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const tcall_open_ *open = m->open;
-    const char *name = NULL;
-    if (m->syntax.depth && m->syntax.object)
-        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
-                            : m->is.target.rows->drop(m);
+    tcall_open_ *open = m->open;
+    const char *name =
+        m->syntax.depth && m->syntax.object ? m->at_work->drop(m) : NULL;
     if (!name)
         return false;
-    m->len = m->key - (--m->open->count > 0);
+    m->len = m->key - (--open->count > 0);
     tcall_machine_coerced_(
         m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
         name);
     return true;
 }
 
-/* Returns the types that the value at hand may have. */
-static uint8_t tcall_machine_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape;
-    uint8_t types;
-    if (!m->fit.place)
-        return m->is.target.rows->admitted(m);
-    shape = (const tcall_shape *)m->fit.place->what;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted, meant;
+    uint8_t admitted;
     char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = tcall_machine_admitted_(m);
+    admitted = m->at_work->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    meant = tcall_machine_meaning_(m);
-    if (!(meant & admitted))
+    if (!(tcall_machine_meaning_(m) & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
-                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
-                                                        : TCALL_COERCED_TEXT_,
+                           first == tcall_machine_lower_(first)
+                               ? TCALL_COERCED_TEXT_
+                               : TCALL_COERCED_WORD_,
                            NULL);
-    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        tcall_machine_decode_(m);
-    else
-        tcall_machine_bare_(m);
-    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
+    tcall_machine_again_(m);
+    return 0;
 }
 
 /* ---- the door ---- */
 
-/* The slots and open containers that are always left. */
-#define TCALL_MACHINE_SPARE_ (2 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
-
-/* Returns how many bytes of arena would have done. */
+/* Returns how many bytes of arena would have done, with a little for values
+ * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
     size_t words = machine->is.arena_size / sizeof(void *);
@@ -8271,8 +8163,6 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    if (len == 1 && tcall_syntax_plain_byte_(s, bytes))
-        at = 1;
     while (at < len && !s->error)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     machine->at += at;
@@ -8289,8 +8179,6 @@ int tcall_machine_end(tcall_machine *machine)
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
-    else if (machine->failed && !machine->error)
-        machine->error = TCALL_E_INVALID;
     return machine->error;
 }
 
@@ -8312,7 +8200,7 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
                        (unsigned)(size < INT_MAX ? size : INT_MAX));
     size = sizeof(void *);
     size = ((size_t)count * sizeof *tok + size - 1) / size * size;
-    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+    if (count <= 0 || machine->gap < size)
         return false;
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
@@ -8340,6 +8228,7 @@ TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
 
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
+    const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
     memset(machine, 0, offsetof(tcall_machine, is));
     machine->syntax.user = &tcall_machine_user_.syntax;
@@ -8351,11 +8240,13 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
-    if (!desc->text || !desc->arena ||
-        (desc->target.node && !desc->target.rows))
+    if (!desc->text || !desc->arena || (target->node && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || words * sizeof(void *) < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
+    else
+        machine->gap -= TCALL_MACHINE_SPARE_;
+    machine->at_work = target->object ? &tcall_shaped_rows_ : target->rows;
     return machine->error;
 }
 
@@ -9145,28 +9036,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-static char tcall_write_hex_(int digit)
-{
-    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
-}
-
-/* Makes the escape of a byte, 6 characters at most, and returns its length. A
- * byte that is not UTF-8 becomes U+FFFD. */
-static size_t tcall_write_escape_(char *out, char c)
-{
-    const char *letter = "\"\\bfnrt";
-    while (*letter && tcall_unescape_(*letter) != c)
-        letter++;
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (*letter) {
-        out[1] = *letter;
-    } else if (!(c & 0x80)) {
-        out[4] = tcall_write_hex_(c >> 4);
-        out[5] = tcall_write_hex_(c & 15);
-    }
-    return *letter ? 2 : 6;
-}
-
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
 static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
@@ -9178,7 +9047,7 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
+        size_t size = stop < end ? tcall_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (twice)
             tcall_write_escaped_(writer, escape, size, false);
@@ -9552,8 +9421,6 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
  * A state says that the text so far leads up to it; to take a character moves
  * every active state whose atom matches on to the next one.
  */
-#ifndef TOOLCALL_NO_PATTERN
-
 enum {
     TCALL_RE_CHAR_,     /* one character */
     TCALL_RE_SET_,      /* \d and the like, and the dot */
@@ -10155,10 +10022,16 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
     }
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+TCALL_DATA_ const struct tcall_patterns_ tcall_patterns = {
+    tcall_pattern_compile, tcall_pattern_memory, tcall_pattern_find};
 
 /* ==========================================================================
  * >>rows: what the keywords of a schema do
+ *
+ * For each open value the machine keeps a run of frames, one for each node that
+ * is at work on it. A value begins: the frames around it push one for each node
+ * that is for it, these push those that their rows bring. It ends: each
+ * answers, the last first, and tells its parent.
  *
  * A group (anyOf, oneOf, not, if, contains, dependentSchemas) is a frame that
  * counts the verdicts of its branches; of what they miss it keeps, in the slots
@@ -10167,11 +10040,13 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 
 /* ---- faults ---- */
 
-/* How far the text was read when a fault was met; a wrong type counts less than
- * any other fault of the same value. */
+/* How far the text was read when a fault was met, 0: there is none; a wrong
+ * type counts less than any other fault of the same value. */
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 {
-    return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
+    return fault->keyword
+               ? 2 * fault->at + 1 + (fault->keyword != TCALL_ON_TYPE_)
+               : 0;
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
@@ -10179,30 +10054,25 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first, *group;
+    tcall_frame_ *first;
     tcall_fault *kept;
     uint32_t progress, most;
-    if (branch == TCALL_QUIET_)
-        return;
-    if (!branch) {
+    if (!branch)
         tcall_machine_note_(m, fault);
+    if (!branch || branch == TCALL_QUIET_)
         return;
-    }
     first = &m->slot[branch].frame;
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
-    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
     progress = tcall_rows_progress_(fault);
-    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
-    if (kept->keyword && progress == most)
-        group->flags |= TCALL_FRAME_TIED_;
-    if (kept->keyword && progress <= most)
-        return;
-    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
-    *kept = *fault;
+    most = tcall_rows_progress_(kept);
+    if (progress > most)
+        *kept = *fault;
+    else if (progress == most)
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -10210,15 +10080,14 @@ static bool tcall_rows_fails_(tcall_machine *m, const tcall_frame_ *f,
                               uint8_t keyword, const tcall_row *row,
                               size_t count)
 {
-    tcall_fault fault;
     bool above = row && row == f->by && f->parent != TCALL_NO_FRAME_;
-    memset(&fault, 0, sizeof fault);
-    fault.role = TCALL_ROLE_KEPT_;
-    fault.keyword = keyword;
-    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = m->token;
-    fault.node = above ? m->slot[f->parent].frame.node : f->node;
-    fault.row = row;
+    tcall_fault fault = {TCALL_ROLE_KEPT_,
+                         keyword,
+                         (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX),
+                         m->token,
+                         above ? m->slot[f->parent].frame.node : f->node,
+                         row,
+                         NULL};
     tcall_rows_tell_(m, f->branch, &fault);
     return false;
 }
@@ -10234,27 +10103,25 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 /* ---- a value begins ---- */
 
 /* Pushes a frame that belongs to the same branch as the frame i. */
-static void tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                             const tcall_row *by, uint16_t i)
+static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
+                                      const tcall_row *by, uint16_t i)
 {
-    uint16_t branch = m->slot[i].frame.branch;
-    tcall_machine_push_(m, node, by, i)->branch = branch;
+    tcall_frame_ *f = tcall_machine_push_(m, node, by, i);
+    f->branch = m->slot[i].frame.branch;
+    return f;
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
 static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
                                   const tcall_row *row, int slots)
 {
+    const tcall_node *node = m->slot[i].frame.node;
     uint16_t group = m->frames;
-    tcall_rows_push_(m, m->slot[i].frame.node, row, i);
-    m->slot[group].frame.flags = TCALL_FRAME_GROUP_;
-    m->slot[group].frame.count = 0;
-    for (; slots; slots--) {
-        tcall_fault *kept = &m->slot[m->frames].kept;
-        tcall_machine_push_(m, m->slot[i].frame.node, row, i);
-        kept->role = TCALL_ROLE_KEPT_;
-        kept->keyword = TCALL_ON_NOTHING_;
-    }
+    tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
+    f->flags = TCALL_FRAME_GROUP_;
+    f->count = 0;
+    for (; slots; slots--) /* its keyword is NOTHING */
+        tcall_rows_push_(m, node, row, i)->role = TCALL_ROLE_KEPT_;
     return group;
 }
 
@@ -10280,74 +10147,62 @@ static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
                            row->on == TCALL_ON_IF_);
 }
 
-/* Pushes a group for each name of dependentSchemas: whether the name comes is
- * only known at the end of the object. */
-static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row)
-{
-    uint16_t k, group;
-    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
-        group = tcall_rows_group_(m, i, row, 1);
-        m->slot[group].frame.came = k;
-        tcall_rows_branch_(m, &row->of.members[k].node, group,
-                           TCALL_ROLE_COUNT_, false);
-    }
-}
-
-/* Pushes what one row brings. */
+/* Pushes what one row of the frame i brings. Whether the name of a dependent
+ * schema comes is only known at the end of the object: each is a group. */
 static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
                               const tcall_row *row)
 {
-    uint16_t group, k;
-    switch (row->on) {
-    case TCALL_ON_REF_:
-    case TCALL_ON_ALLOF_:
-        for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, &row->of.members[k].node, row, i);
-        break;
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-        group = tcall_rows_group_(m, i, row, 1);
-        for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, &row->of.members[k].node, group,
-                               TCALL_ROLE_COUNT_, false);
-        break;
-    case TCALL_ON_NOT_:
-        group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
-                           true);
-        break;
-    case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
-    case TCALL_ON_CONTAINS_:
-        if (m->types == TCALL_SHAPE_ARRAY)
-            tcall_rows_group_(m, i, row, 0);
-        break;
-    case TCALL_ON_DEPENDENT_:
-        if (m->types == TCALL_SHAPE_OBJECT)
-            tcall_rows_dependent_(m, i, row);
-        break;
-    default: break; /* then, else */
+    uint8_t on = row->on;
+    uint16_t group = 0, k;
+    if (on == TCALL_ON_IF_)
+        tcall_rows_if_(m, i, row);
+    if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
+        tcall_rows_group_(m, i, row, 0);
+    if ((on >= TCALL_ON_IF_ && on <= TCALL_ON_CONTAINS_) ||
+        (on == TCALL_ON_DEPENDENT_ && m->types != TCALL_SHAPE_OBJECT))
+        return;
+    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
+        const tcall_node *node = &row->of.members[k].node;
+        if (on <= TCALL_ON_REF_) {
+            tcall_rows_push_(m, node, row, i);
+            continue;
+        }
+        if (!k || on == TCALL_ON_DEPENDENT_)
+            group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
+        if (on == TCALL_ON_DEPENDENT_)
+            m->slot[group].frame.came = k;
+        tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
+                           on == TCALL_ON_NOT_);
     }
 }
 
-/* Whether a slot is a frame with a node of its own. */
+/* Whether a slot is a frame with a node of its own, to which the value means
+ * something. */
 static bool tcall_rows_counts_(const tcall_frame_ *f)
 {
-    return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
+    return f->role < TCALL_ROLE_KEPT_ &&
+           !(f->flags & (TCALL_FRAME_GROUP_ | TCALL_FRAME_DEAD_));
 }
 
 /* Pushes what the rows of the run bring for the same value, and what the rows
- * of those bring. */
+ * of those bring. Where an object or array opens, a frame of another type is
+ * dead at once, so that nothing within it is told. */
 static void tcall_rows_expand_(tcall_machine *m)
 {
+    bool opens = tcall_machine_is_container_(m->types);
     uint16_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
-        const tcall_row *row;
-        if (!tcall_rows_counts_(&m->slot[i].frame))
+        tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_row *row = f->node->rows;
+        if (!tcall_rows_counts_(f))
             continue;
-        for (row = m->slot[i].frame.node->rows;
-             row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row))
+        for (; row && row->on <= TCALL_ON_DEPENDENT_;
+             row = tcall_row_next_(row))
             tcall_rows_bring_(m, i, row);
+        if (opens && !(f->node->types & m->types)) {
+            tcall_rows_mistyped_(m, f);
+            f->flags |= TCALL_FRAME_DEAD_;
+        }
     }
     m->brings = false;
 }
@@ -10355,126 +10210,117 @@ static void tcall_rows_expand_(tcall_machine *m)
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote);
 
-/* Pushes those for a member that its name matches. Returns whether any. */
+/* Pushes those of the members of a row whose pattern matches the name of the
+ * member at hand. Returns whether any. */
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    bool hit = false;
-    uint16_t k;
+    uint16_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
-            hit = true;
-        }
-    return hit;
+    return m->frames > frames;
 }
 
-/* The members of a frame's node that are for the member at hand. */
-static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
+/* Pushes what the rows of the frame i have for the member or item at hand. */
+static void tcall_rows_within_(tcall_machine *m, uint16_t i)
 {
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint16_t count = m->slot[i].frame.count;
-    bool hit = false;
-    for (; row && row->on <= TCALL_ON_OTHERS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PROPERTIES_ && count != TCALL_NO_MEMBER_) {
-            tcall_rows_push_(m, &row->of.members[count].node, row, i);
-            hit = true;
-        } else if (row->on == TCALL_ON_PATTERNS_) {
-            hit |= tcall_rows_patterns_(m, i, row);
-        } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, &row->of.members->node, row, i);
-        }
+    const tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *row = f->node->rows;
+    bool object = m->syntax.object, known = false;
+    uint32_t index = object ? f->count : m->open->count - 1;
+    uint8_t listed = object ? TCALL_ON_PROPERTIES_ : TCALL_ON_PREFIX_;
+    uint8_t others = object ? TCALL_ON_OTHERS_ : TCALL_ON_ITEMS_;
+    if (f->role < TCALL_ROLE_KEPT_ && f->flags & TCALL_FRAME_GROUP_) {
+        if (f->by->on == TCALL_ON_CONTAINS_ && !object)
+            tcall_rows_branch_(m, &f->by->of.members->node, i,
+                               TCALL_ROLE_COUNT_, true);
     }
-}
-
-/* Pushes what the rows of a frame around have for the item that begins. */
-static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
-{
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint32_t index = m->open->count - 1, prefix = 0;
+    if (!tcall_rows_counts_(f))
+        return;
     for (; row && row->on <= TCALL_ON_ITEMS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PREFIX_) {
-            prefix = row->count;
-            if (index < prefix)
-                tcall_rows_push_(m, &row->of.members[index].node, row, i);
-        } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
+        if (row->on == listed && index < row->count) {
+            tcall_rows_push_(m, &row->of.members[index].node, row, i);
+            known = true;
+        } else if (row->on == TCALL_ON_PATTERNS_ && object) {
+            known |= tcall_rows_patterns_(m, i, row);
+        } else if (row->on == others && !known) {
             tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
 
-/* A value begins: each frame around it pushes what it has for the value. */
-static void tcall_rows_enter_(tcall_machine *m)
+/* A value begins: each frame around it pushes what it has for an item; for a
+ * member that was done when its name was complete. */
+static void tcall_rows_begins_(tcall_machine *m)
 {
+    const tcall_target *target = &m->is.target;
+    const tcall_open_ *open = m->open;
     uint16_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (f->role >= TCALL_ROLE_KEPT_ || f->flags & TCALL_FRAME_DEAD_)
-            continue;
-        if (f->flags & TCALL_FRAME_GROUP_) {
-            if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, &f->by->of.members->node, i,
-                                   TCALL_ROLE_COUNT_, true);
-        } else if (m->syntax.object) {
-            tcall_rows_enter_member_(m, i);
-        } else {
-            tcall_rows_enter_item_(m, i);
-        }
-    }
-}
-
-/* An object or array opens: a frame of another type is dead at once, so that
- * nothing within it is told. */
-static void tcall_rows_opens_(tcall_machine *m)
-{
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        if (!tcall_rows_counts_(f) || f->node->types & m->types)
-            continue;
-        tcall_rows_mistyped_(m, f);
-        f->flags |= TCALL_FRAME_DEAD_;
-    }
+    if (!m->syntax.depth && target->node)
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    else if (!m->syntax.depth) /* it was refused: nothing is right */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
+    else if (!m->syntax.object || m->inner)
+        for (i = open->first; i < open->last; i++)
+            tcall_rows_within_(m, i);
+    if (m->brings || tcall_machine_is_container_(m->types))
+        tcall_rows_expand_(m);
 }
 
 /* ---- names ---- */
 
 enum { TCALL_KNOWN_ = 1, TCALL_TWICE_ = 2 };
 
-/* Notes which member of the frame i the name is. Returns a set: it is known
- * that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+/* The bit of the member at hand, 0: it has none. */
+static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 {
-    tcall_frame_ *f = &m->slot[i].frame;
-    const tcall_row *row = f->node->rows;
-    uint16_t next = (uint16_t)(f->count + 1);
-    uint8_t came = 0;
-    f->count = TCALL_NO_MEMBER_;
-    while (row && row->on < TCALL_ON_PROPERTIES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_PROPERTIES_)
-        f->count =
-            tcall_member_of_(row, next, m->text + m->token, m->len - m->token);
-    if (f->count != TCALL_NO_MEMBER_) {
-        const tcall_node *node = &row->of.members[f->count].node;
-        uint32_t bit = f->count < 32 ? (uint32_t)1 << f->count : 0;
-        came = !bit ? 0 : f->came & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
-        f->came |= bit;
-        f->met += node->flags & TCALL_NODE_MUST_;
-        if (f->node->flags & TCALL_NODE_FIELDS_) {
-            m->sole = node;
-            return came;
-        }
-    }
-    while (row && row->on < TCALL_ON_NAMES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, &row->of.members->node, row, i);
-    return came;
+    return f->count < 32 ? (uint32_t)1 << f->count : 0;
 }
 
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
+
+/* Checks the name by what propertyNames of the frame i says. */
+static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+{
+    const tcall_row *row =
+        tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
+    uint16_t first = m->first;
+    if (!row)
+        return;
+    m->first = m->frames;
+    m->types = TCALL_SHAPE_STRING;
+    tcall_rows_push_(m, &row->of.members->node, row, i);
+    tcall_rows_expand_(m);
+    tcall_rows_ends_(m, TCALL_SHAPE_STRING);
+    m->frames = m->first;
+    m->first = first;
+}
+
+/* Notes which member of the frame i the name is, and pushes what it has for
+ * that. Returns a set: it is known that it came once, or twice. */
+static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+{
+    tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    tcall_str name = tcall_machine_hand_(m);
+    uint32_t bit, before = f->came;
+    uint16_t next = (uint16_t)(f->count + 1);
+    f->count = list ? tcall_member_of_(list, next, name.ptr, name.len)
+                    : TCALL_NO_MEMBER_;
+    if (f->count != TCALL_NO_MEMBER_)
+        f->met += list->of.members[f->count].node.flags & TCALL_NODE_MUST_;
+    if (f->count != TCALL_NO_MEMBER_ && f->node->flags & TCALL_NODE_FIELDS_) {
+        tcall_rows_push_(m, &list->of.members[f->count].node, list, i);
+    } else {
+        tcall_rows_within_(m, i);
+        tcall_rows_names_(m, i);
+    }
+    bit = tcall_rows_bit_(f);
+    f->came |= bit;
+    return !bit ? 0 : before & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
+}
 
 /* A name is complete: each frame of the object looks for it among its
  * properties. Returns whether one knows it. */
@@ -10482,19 +10328,9 @@ static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
     uint16_t i;
-    m->types = TCALL_SHAPE_STRING;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (tcall_rows_counts_(f) && !(f->flags & TCALL_FRAME_DEAD_))
+    for (i = m->open->first; i < m->open->last; i++)
+        if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
-    }
-    if (m->open->last - m->open->first != 1)
-        m->sole = NULL;
-    if (m->frames > m->first) {
-        tcall_rows_expand_(m);
-        tcall_rows_ends_(m, TCALL_SHAPE_STRING);
-        m->frames = m->first;
-    }
     if (came & TCALL_TWICE_)
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return came != 0;
@@ -10507,15 +10343,12 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Returns the name of the object that is complete, from a key or its beginning
- * on, or NULL. */
+/* Returns the name of the object that is complete, from a key on, or NULL. */
 static const char *tcall_rows_find_(tcall_machine *m, const char *from,
                                     const char *name)
 {
-    const char *key = *from == '{' ? tcall_text_first_(from) : from;
-    if (!tcall_machine_going_(m))
-        return NULL;
-    key = tcall_text_find_(key, name);
+    const char *key =
+        tcall_machine_going_(m) ? tcall_text_find_(from, name) : NULL;
     tcall_rows_reads_(m, from, key ? key : m->text + m->len);
     return key;
 }
@@ -10525,9 +10358,10 @@ static const char *tcall_rows_find_(tcall_machine *m, const char *from,
 static bool tcall_rows_has_(tcall_machine *m, const char *name,
                             const char **last)
 {
+    const char *first = tcall_text_first_(m->text + m->token);
     const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
-    if (!key)
-        key = tcall_rows_find_(m, m->text + m->token, name);
+    if (!key && first)
+        key = tcall_rows_find_(m, first, name);
     *last = key ? key : *last;
     return key != NULL;
 }
@@ -10546,94 +10380,72 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
 {
-    tcall_str inner = tcall_text_inner_(quote);
-    const char *at = inner.ptr, *end = at + inner.len, *to;
-    tcall_pattern pattern;
-    tcall_search search;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    tcall_pattern pattern = {
+        NULL,          0, 0, (const tcall_node_ *)match->program, match->count,
+        match->states, 0};
+    tcall_search search = {NULL, 0, false};
     size_t size;
     bool found;
-    memset(&pattern, 0, sizeof pattern);
-    memset(&search, 0, sizeof search);
-    pattern.program = (const tcall_node_ *)match->program;
-    pattern.count = match->count;
-    pattern.states = match->states;
     search.memory = tcall_machine_rest_(m, &size);
-    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
-    if (size < tcall_pattern_memory(&pattern))
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
-    if (!tcall_machine_going_(m))
+    tcall_machine_costs_(m, (size_t)(bytes.end - bytes.at + 1) *
+                                (1 + match->states / 16));
+    if (!tcall_machine_takes_(m, match->by->memory(&pattern)) ||
+        !tcall_machine_going_(m))
         return false;
     do {
-        char bytes[4];
-        tcall_str piece;
-        for (to = at; to < end && *to != '\\'; to++)
-            continue;
-        piece = tcall_slice_(at, (size_t)(to - at));
-        if (to > at || to == end)
-            at = to;
-        else
-            piece = tcall_slice_(bytes, tcall_text_char_(&at, bytes));
-        found = tcall_pattern_find(&pattern, &search, piece, at == end) != NULL;
-    } while (!found && at < end);
+        tcall_str piece = tcall_text_run_(&bytes);
+        found = match->by->find(&pattern, &search, piece,
+                                bytes.at >= bytes.end) != NULL;
+    } while (!found && bytes.at < bytes.end);
     return found;
 }
 
-#else
-
-/* A schema with a pattern was refused. */
-static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
-                                const char *string)
+/* Whether the names of a list came. A fault says which, required by its number,
+ * dependentRequired by where it stands in the row. *last: see
+ * tcall_rows_has_. */
+static bool tcall_rows_came_(tcall_machine *m, const tcall_frame_ *f,
+                             const tcall_row *row, const char *list,
+                             const char **last)
 {
-    (void)m;
-    (void)match;
-    (void)string;
-    return false;
+    const char *name = tcall_text_first_(list);
+    bool ok = true;
+    size_t i;
+    for (i = 0; name && tcall_machine_going_(m); i++) {
+        if (!tcall_rows_has_(m, name, last))
+            ok = tcall_rows_fails_(m, f, row->on, row,
+                                   row->on == TCALL_ON_REQUIRED_
+                                       ? i
+                                       : (size_t)(name - row->of.text));
+        name = tcall_text_sibling_(name);
+    }
+    return ok;
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* Whether all required names came: mostly all are properties, of which is
- * counted how many came. */
+ * counted how many did. */
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const char *name = tcall_text_first_(row->of.text), *last = NULL;
-    bool ok = true;
-    uint16_t i;
-    if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
-        return true;
-    for (i = 0; name && tcall_machine_going_(m); i++) {
-        if (!tcall_rows_has_(m, name, &last))
-            ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
-        name = tcall_text_after_(tcall_text_skip_(name));
-    }
-    return ok;
+    const char *last = NULL;
+    return (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count) ||
+           tcall_rows_came_(m, f, row, row->of.text, &last);
 }
 
 /* Whether the names came that others of the object need. */
 static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
-    const char *key = tcall_text_first_(row->of.text), *list, *name;
-    const char *last = NULL;
+    const char *key = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
-    for (; key && tcall_machine_going_(m);
-         key = tcall_text_after_(tcall_text_skip_(list))) {
-        list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key, &last))
-            continue;
-        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
-             name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name, &last))
-                ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
-                                       (size_t)(name - row->of.text));
+    for (; key && tcall_machine_going_(m); key = tcall_text_sibling_(key)) {
+        const char *list = tcall_text_value_(key);
+        if (*list == '[' && tcall_rows_has_(m, key, &last))
+            ok &= tcall_rows_came_(m, f, row, list, &last);
     }
     return ok;
 }
@@ -10654,16 +10466,29 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
+/* Whether a number is whole and short, which needs no decimal arithmetic. */
+static bool tcall_rows_short_(tcall_str text, int32_t *value)
+{
+    size_t minus = *text.ptr == '-', i;
+    *value = 0;
+    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        *value = *value * 10 + (text.ptr[i] - '0');
+    *value = minus ? -*value : *value;
+    return i == text.len;
+}
+
 /* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
-    int order, limit = (int16_t)row->count;
-    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
-        row->on != TCALL_ON_MULTIPLE_) {
-        order = (m->whole > limit) - (m->whole < limit);
+    tcall_str text = tcall_machine_hand_(m);
+    int32_t value, limit = (int16_t)row->count;
+    int order;
+    if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
+        tcall_rows_short_(text, &value)) {
+        order = (value > limit) - (value < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
+        tcall_num_ num = tcall_num_read_(text);
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -10676,46 +10501,40 @@ static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
     }
 }
 
-/* Whether the string at hand is one in the schema, up to an end. Mostly both
- * have one spelling. */
-static bool tcall_rows_is_(const tcall_machine *m, const char *p,
-                           const char *end)
+/* Returns the value of const, or that of enum after this one, NULL: the first;
+ * NULL at the end. */
+static const char *tcall_rows_value_(const tcall_row *row, const char *value)
 {
-    size_t len = (size_t)(end - p);
-    if (*p != '"')
-        return false;
-    if (len == m->len - m->token && memcmp(p, m->text + m->token, len) == 0)
-        return true;
-    return memchr(p, '\\', len) && tcall_text_equal_(p, m->text + m->token);
+    if (row->on == TCALL_ON_CONST_)
+        return value ? NULL : row->of.text;
+    return value ? tcall_text_sibling_(value) : tcall_text_first_(row->of.text);
 }
 
-/* Whether the value at hand is one of an enum. */
-static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
-                             uint8_t types)
+/* Whether the value at hand is one of an enum, or const. A string without
+ * escapes has one spelling, as has all checked text. */
+static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
 {
-    const char *p = tcall_text_first_(row->of.text), *end = p;
+    tcall_str is = tcall_machine_hand_(m);
+    const char *p = NULL, *end = row->of.text;
     bool same = false;
-    while (p && !same) {
+    while (!same && (p = tcall_rows_value_(row, p)) != NULL) {
+        size_t len;
         end = tcall_text_skip_(p);
-        same = types == TCALL_SHAPE_STRING
-                   ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, m->text + m->token, p);
-        p = tcall_text_after_(end);
+        len = (size_t)(end - p);
+        same = len == is.len && memcmp(p, is.ptr, len) == 0;
+        if (!same && (*p != '"' || memchr(p, '\\', len)))
+            same = tcall_rows_equal_(m, is.ptr, p);
     }
-    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
+    tcall_rows_reads_(m, row->of.text, end);
     return same;
 }
 
-/* Returns which item is the second of two that are equal, or 0. */
-static size_t tcall_rows_repeated_(tcall_machine *m)
+/* Returns the length of the value at hand: characters, items or members. */
+static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
 {
-    const char *item =
-        tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
-    size_t index = 0;
-    for (; at != item; index++)
-        at = tcall_text_after_(tcall_text_skip_(at));
-    return index;
+    return types == TCALL_SHAPE_STRING
+               ? m->len - m->token - 2 - m->syntax.followed - m->escapes
+               : m->open->count;
 }
 
 /* The types that a keyword from enum on says something about. */
@@ -10739,27 +10558,34 @@ static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_OBJECT,
                                             TCALL_SHAPE_OBJECT};
 
-/* What one row says of a value of these types, so long. */
+/* What one row says of a value of these types. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
-                                  const tcall_row *row, uint8_t types,
-                                  size_t count)
+                                  const tcall_row *row, uint8_t types)
 {
-    const char *value = m->text + m->token;
-    bool ok = true;
+    size_t count = 0;
+    bool ok;
     switch (row->on) {
-    case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: ok = tcall_rows_enum_(m, row); break;
     case TCALL_ON_PATTERN_:
-        ok = tcall_rows_matches_(m, row->of.match, value);
+        ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
     case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_: ok = count >= row->of.number; break;
+    case TCALL_ON_MIN_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count >= row->of.number;
+        break;
     case TCALL_ON_MAX_LENGTH_:
     case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_MAX_PROPERTIES_: ok = count <= row->of.number; break;
+    case TCALL_ON_MAX_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count <= row->of.number;
+        break;
     case TCALL_ON_UNIQUE_:
-        count = m->open->count > 1 ? tcall_rows_repeated_(m) : 0;
+        if (m->open->count > 1)
+            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
+                                         tcall_rows_equal_);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -10775,20 +10601,14 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *row = f->node->rows;
     bool ok = !(f->flags & TCALL_FRAME_BAD_);
-    size_t count = 0; /* characters, items or members */
     if (f->flags & TCALL_FRAME_DEAD_)
         return false;
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
-    if (types == TCALL_SHAPE_STRING)
-        count = m->fit.length - m->syntax.followed;
-    else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
         if (row->on >= TCALL_ON_ENUM_ &&
-            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
-            !tcall_rows_row_holds_(m, f, row, types, count))
-            ok = false;
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types)
+            ok &= tcall_rows_row_holds_(m, f, row, types);
     return ok;
 }
 
@@ -10840,8 +10660,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
-            tcall_rows_progress_(kept) > 2 * m->token)
+        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+            tcall_rows_progress_(kept) > 2 * m->token + 1)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -10852,7 +10672,7 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
 {
     tcall_frame_ *parent;
     if (f->parent == TCALL_NO_FRAME_) {
-        m->failed = m->failed || !ok;
+        m->error = ok || m->error ? m->error : TCALL_E_INVALID;
         return;
     }
     parent = &m->slot[f->parent].frame;
@@ -10877,42 +10697,34 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
             continue;
         ok = f->flags & TCALL_FRAME_GROUP_ ? tcall_rows_group_holds_(m, i)
                                            : tcall_rows_holds_(m, f, types);
-        if (!ok || f->role != TCALL_ROLE_AND_) /* mostly nothing to tell */
-            tcall_rows_answer_(m, f, ok);
+        tcall_rows_answer_(m, f, ok);
     }
 }
 
 /* ---- coercion ---- */
 
-/* Returns the types of the values of enum or const that the string at hand may
- * mean. */
-static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
-{
-    const char *p = row->of.text;
-    uint8_t types = 0;
-    tcall_rows_reads_(m, p, tcall_text_skip_(p));
-    for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
-         p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
-                                       : NULL)
-        if (*p != '"' || (m->text[m->token] == '"' &&
-                          tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_types_from_(*p);
-    return types;
-}
-
-/* Returns the types that a frame's own node admits; a group begins with none
- * or all. */
+/* Returns the types that a frame's own node admits: of enum and const those of
+ * the values that the string at hand may mean. A group begins with none or all.
+ */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
+    const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types;
+    uint8_t types = f->node->types, listed;
     if (f->flags & TCALL_FRAME_GROUP_)
         return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
-    for (; row; row = tcall_row_next_(row))
-        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
-            types &= tcall_rows_types_in_(m, row);
+    for (; row; row = tcall_row_next_(row)) {
+        if (row->on != TCALL_ON_CONST_ && row->on != TCALL_ON_ENUM_)
+            continue;
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+        listed = 0;
+        for (p = tcall_rows_value_(row, NULL); p; p = tcall_rows_value_(row, p))
+            if (*p != '"' || (*text == '"' && tcall_text_equal_(p, text)))
+                listed |= tcall_types_from_(*p);
+        types &= listed;
+    }
     return types;
 }
 
@@ -10923,7 +10735,7 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
-    bool certain = false;
+    bool certain = m->frames == m->first;
     uint16_t i;
     for (i = m->first; i < m->frames; i++)
         if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
@@ -10951,31 +10763,26 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
+/* Returns the property that the member at hand is. */
+static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+{
+    return &tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)->of.members[f->count];
+}
+
 /* Whether a frame around requires the member at hand. */
 static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    const char *name = row ? tcall_text_first_(row->of.text) : NULL;
-    if (name)
-        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    while (name && !tcall_text_equal_(name, m->text + m->key))
-        name = tcall_text_after_(tcall_text_skip_(name));
-    return name != NULL;
-}
-
-/* As if the member at hand had not come. */
-static void tcall_rows_forget_(tcall_frame_ *f)
-{
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    if (f->count == TCALL_NO_MEMBER_)
-        return;
-    if (f->count < 32)
-        f->came &= ~((uint32_t)1 << f->count);
-    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
+    if (!row)
+        return false;
+    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+    return tcall_text_find_(tcall_text_first_(row->of.text),
+                            m->text + m->key) != NULL;
 }
 
 /* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. */
+ * requires. What is certain counts; where nothing knows it, branches. It is as
+ * if it had not come. */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
@@ -10983,30 +10790,31 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_row *list;
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
+        if (!tcall_rows_counts_(f))
             continue;
-        list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-        if (list && f->count != TCALL_NO_MEMBER_) {
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
-            name = list->of.members[f->count].name;
+            name = tcall_rows_member_(f)->name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++)
-        if (tcall_rows_counts_(&m->slot[i].frame))
-            tcall_rows_forget_(&m->slot[i].frame);
+    for (i = m->open->first; i < m->open->last; i++) {
+        tcall_frame_ *f = &m->slot[i].frame;
+        if (!tcall_rows_counts_(f) || f->count == TCALL_NO_MEMBER_)
+            continue;
+        f->came &= ~tcall_rows_bit_(f);
+        f->met -= (tcall_rows_member_(f)->node.flags & TCALL_NODE_MUST_) != 0;
+    }
     return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
-    tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
-    tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
-    tcall_rows_drop_};
+    tcall_rows_begins_, tcall_rows_name_, tcall_rows_ends_,
+    tcall_rows_admitted_, tcall_rows_drop_};
 
 /* ==========================================================================
  * >>compile: schemas become nodes
@@ -11049,6 +10857,7 @@ typedef struct tcall_author_ {
     bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
+    const struct tcall_patterns_ *patterns; /* NULL: none are read */
 } tcall_author_;
 
 /* Tells of a fault at a place in the text. The one that stands first there
@@ -11247,25 +11056,25 @@ static const char *tcall_sc_text_(const tcall_member *member)
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-#ifndef TOOLCALL_NO_PATTERN
+    const struct tcall_patterns_ *by = c->author->patterns;
     tcall_pattern pattern;
     size_t size = c->top ? (size_t)(c->high - c->top) : 0;
     uint32_t bytes;
-    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                              TCALL_PATTERN_ESCAPED, c->top,
-                              size) == TCALL_E_INVALID)
+    if (!by) {
+        tcall_sc_refuse_(c, quote, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+        return;
+    }
+    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+                    c->top, size) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
     bytes = tcall_whole_words_((uint32_t)pattern.need);
     tcall_sc_push_(c, bytes);
     match->text = quote;
+    match->by = by;
     match->program = tcall_sc_settle_(c, bytes);
     match->count = pattern.count;
     match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
 }
 
 /* Compiles the patterns of the members on the stack, which are to follow them.
@@ -11993,7 +11802,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
@@ -15121,7 +14930,8 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                                       tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
+                            judged->tc->desc.patterns};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (judged->tc->desc.validator && !source.made) {
@@ -15145,14 +14955,12 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
     return TCALL_E_SCHEMA;
 }
 
-/* Without an author nobody is told, and the nodes lie at the end. */
 TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
                                      tcall_schema_text source, void *mem,
                                      size_t size, const tcall_author_ *author)
 {
-    const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author ? author : &nobody);
+                                     author);
 }
 
 /* Nodes that were made before stay where they are. */
@@ -17102,7 +16910,9 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size, NULL);
+    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
+                                  tc->desc.patterns};
+    int r = source.reader->compile(&schema, source, gap, size, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18171,7 +17981,7 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
     tcall_write_key(out, "definition");
     tcall_write_quote(out);
     for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+        tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
 }
 

@@ -61,6 +61,7 @@ static int begin(bool lazy, size_t row_count)
     tcall_writer_init(&faults, report, sizeof report);
     d.block = block;
     d.lenient = &tcall_lenient;
+    d.patterns = &tcall_patterns;
     d.block_size = sizeof block;
     d.tools = fixed;
     d.tool_count = 2;
@@ -293,6 +294,7 @@ static void test_provided(void)
     theirs[1] = made("listen");
     d.block = other_block;
     d.lenient = &tcall_lenient;
+    d.patterns = &tcall_patterns;
     d.block_size = sizeof other_block;
     d.tools = theirs;
     d.tool_count = 2;
