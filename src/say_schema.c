@@ -328,11 +328,13 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+    bool kept = view->mode == TCALL_STRICT_NONE;
+    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
+        kept = limits->of != TCALL_LIMITS_LENGTH_;
+    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
+        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
                limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
+    if (!limit->how || !kept)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -485,59 +487,72 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
+    TCALL_STRICT_PATTERN_,
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
 /* Modes, for short. */
 enum {
+    TCALL_FOR_NONE_ = 0,
     TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
     TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
     TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OTHERS_ = TCALL_STRICT_ANTHROPIC | TCALL_STRICT_OLLAMA,
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* A keyword. What is not listed is left out everywhere. Texts lie in the rows,
- * so that who does not name the table does not carry them. */
+/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
+ * it: the tool is not strict). What is not listed is left out everywhere, and
+ * checked when a call comes. */
+#define TCALL_STRICT_KEYWORDS_(X)                 \
+    X("type", COPY, ALL, NONE)                    \
+    X("description", COPY, ALL, NONE)             \
+    X("title", COPY, ANTHROPIC, NONE)             \
+    X("enum", COPY, ALL, NONE)                    \
+    X("const", COPY, BOTH, NONE)                  \
+    X("const", CONST, OLLAMA, NONE)               \
+    X("format", FORMAT, BOTH, NONE)               \
+    X("pattern", PATTERN, OPENAI, NONE)           \
+    X("minimum", NUMBER, OPENAI, NONE)            \
+    X("maximum", NUMBER, OPENAI, NONE)            \
+    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
+    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
+    X("multipleOf", NUMBER, OPENAI, NONE)         \
+    X("minItems", NUMBER, BOTH, NONE)             \
+    X("maxItems", NUMBER, OPENAI, NONE)           \
+    X("properties", PROPERTIES, ALL, NONE)        \
+    X("required", COPY, OTHERS, NONE)             \
+    X("items", SCHEMA, ALL, NONE)                 \
+    X("anyOf", LIST, ALL, NONE)                   \
+    X("oneOf", ONEOF, ALL, NONE)                  \
+    X("allOf", LIST, ANTHROPIC, OPENAI)           \
+    X("$ref", COPY, BOTH, NONE)                   \
+    X("$defs", MAP, BOTH, NONE)                   \
+    X("definitions", MAP, OPENAI, ANTHROPIC)      \
+    X("additionalProperties", CLOSED, NONE, NONE) \
+    X("patternProperties", COPY, NONE, BOTH)      \
+    X("prefixItems", COPY, NONE, BOTH)            \
+    X("dependentSchemas", COPY, NONE, BOTH)       \
+    X("if", COPY, NONE, BOTH)
+
+static const char tcall_strict_names_[] =
+#define TCALL_X_(name, value, kept, unfit) name "\0"
+    TCALL_STRICT_KEYWORDS_(TCALL_X_);
+#undef TCALL_X_
+
 typedef struct tcall_strict_keyword_ {
-    char name[21];
-    char written_as[6]; /* "": the same */
-    uint8_t value;      /* TCALL_STRICT_..._ */
-    uint8_t kept;       /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+    uint8_t value, kept, unfit;
 } tcall_strict_keyword_;
 
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", "", TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", "", TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", "", TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", "", TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", "", TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", "", TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_, TCALL_FOR_OPENAI_},
-    {"$ref", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", "", TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", "", TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", "", TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", "", TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+#define TCALL_X_(name, value, kept, unfit) \
+    {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Deeper brackets are copied as they are. */
@@ -548,8 +563,9 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* A bracket that is open. */
 typedef struct tcall_strict_open_ {
-    const char *from;
-    const char *back; /* what is next after it, where a $ref led to it */
+    const char *from; /* it, or what its $ref names */
+    const char *next; /* what is next after it, where its $ref was followed */
+    uint32_t seen;    /* set of rows of keywords */
     uint8_t value;    /* TCALL_STRICT_..._ */
     bool nullable;
 } tcall_strict_open_;
@@ -557,6 +573,7 @@ typedef struct tcall_strict_open_ {
 /* Writes a schema again, without recursion. */
 typedef struct tcall_strict_walk_ {
     tcall_view_ *view;
+    const char *root;
     uint8_t depth, level; /* of brackets, of schemas */
     uint8_t refs;         /* so many were followed */
     tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
@@ -605,15 +622,13 @@ static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
     return p + value.len;
 }
 
-/* Enters the bracket at p, or where a $ref led to; returns the next byte to
- * look at. */
+/* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
-                                       const char *back, uint8_t value,
-                                       bool nullable)
+                                       uint8_t value, bool nullable)
 {
     tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
         const char *type = tcall_text_get_(p, "type");
         view->unions = (uint16_t)(view->unions + (type && *type == '['));
         view->unfit |=
@@ -622,12 +637,11 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
         view->unfit = true;
-        return back ? back : tcall_strict_copy_(walk, p);
+        return tcall_strict_copy_(walk, p);
     }
-    if (!back)
-        tcall_write_open(view->out, *p);
+    tcall_write_open(view->out, *p);
+    memset(open, 0, sizeof *open);
     open->from = p;
-    open->back = back;
     open->value = value;
     open->nullable = nullable;
     walk->depth++;
@@ -638,16 +652,14 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
-                                       const char *schema)
+                                       const tcall_strict_open_ *open)
 {
     tcall_writer *out = walk->view->out;
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
+    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
         TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || follows)
+    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
         return;
     TCALL_PUT_(out, "\"additionalProperties\":false");
     if (walk->view->mode != TCALL_STRICT_OPENAI)
@@ -659,30 +671,16 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     TCALL_SAY(out, "]");
 }
 
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    const tcall_strict_open_ *open = &walk->open[--walk->depth];
-    bool schema = open->value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (open->back)
-        return open->back;
-    if (schema)
-        tcall_strict_close_schema_(walk, open->from);
-    tcall_write_close(walk->view->out, *p);
-    if (open->nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
 static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = walk->open[0].from, *p = ref + 2;
+    const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
     int i = walk->depth, len;
+    if (!ref || ref[0] != '"' || ref[1] != '#')
+        return NULL;
     while (at && *p == '/') {
         bool object = *at == '{';
         p++;
@@ -695,50 +693,79 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
     while (at && i-- > 0)
         if (walk->open[i].from == at)
             at = NULL;
-    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
-               ? at
-               : NULL;
+    return at && *p == '"' && *at == '{' ? at : NULL;
 }
 
-/* Returns whether a schema that led here by a $ref has this keyword itself. */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
+/* Leaves the bracket that ends at p; returns the next byte to look at. Ollama
+ * knows no $ref: the members of what it names follow those of the schema. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    const char *more = NULL;
+    if (schema && walk->view->mode == TCALL_STRICT_OLLAMA &&
+        walk->refs < TCALL_STRICT_REFS_)
+        more = tcall_strict_target_(walk, tcall_text_get_(open->from, "$ref"));
+    if (!open->next)
+        open->next = p + 1;
+    if (more) {
+        walk->refs++;
+        open->from = more;
+        return more + 1;
+    }
+    walk->depth--;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (schema)
+        tcall_strict_close_schema_(walk, open);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return open->next;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
+ * there is none. */
+static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
     int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+    *name = tcall_strict_names_;
+    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         i++, *name += strlen(*name) + 1)
+        if (((tcall_strict_keywords_[i].kept |
+              tcall_strict_keywords_[i].unfit) &
+                 mode ||
+             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, *name))
+            return i;
+    return -1;
+}
+
+/* Returns whether a pattern looks around, or may do so. */
+static bool tcall_strict_looks_(const char *pattern)
+{
+    const char *end = tcall_text_skip_(pattern) - 2;
+    for (; pattern < end; pattern++)
+        if (pattern[0] == '(' && pattern[1] == '?' && pattern[2] != ':')
             return true;
     return false;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode. */
-static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
-                                                       const char *key)
-{
-    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
-    for (;
-         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         row++)
-        if (((row->kept | row->unfit) & mode ||
-             row->value == TCALL_STRICT_CLOSED_) &&
-            tcall_text_is_(key, row->name))
-            return row;
-    return NULL;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
+/* Returns whether the mode takes this value of a keyword that it has. */
 static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    const char *known =
+    const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
+    bool text = *value == '"', digit = tcall_is_digit_(*value);
+    if (kind == TCALL_STRICT_NUMBER_)
+        return mode == TCALL_STRICT_OPENAI
+                   ? digit || *value == '-'
+                   : digit && *value <= '1' &&
+                         tcall_text_verbatim_(value).len == 1;
+    if (kind == TCALL_STRICT_PATTERN_)
+        return text && !tcall_strict_looks_(value);
     return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
             (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
@@ -747,34 +774,29 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key)
 {
     tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
-    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
-    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
-    bool doubled, constant = kind == TCALL_STRICT_CONST_;
-    if (kind == TCALL_STRICT_REF_) {
-        /* Ollama knows no $ref: the members of what it names are written */
-        value = tcall_strict_target_(walk, value);
-        if (!value || walk->refs == TCALL_STRICT_REFS_)
-            return next;
-        walk->refs++;
-        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
-                                   false);
-    }
-    if (!row || tcall_strict_is_hidden_(walk, row->name))
+    const char *name, *as;
+    int i = tcall_strict_find_(view->mode, key, &name);
+    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
+    uint8_t kind = row->value;
+    bool constant = kind == TCALL_STRICT_CONST_, doubled;
+    if (i < 0 || open->seen >> i & 1)
         return next;
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        kind == TCALL_STRICT_LIST_ && *row->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    open->seen |= (uint32_t)1 << i;
+    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
+    doubled = as != name && tcall_text_get_(open->from, as);
     view->unfit |= doubled || row->unfit & view->mode ||
                    (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
     if (doubled || !(row->kept & view->mode) ||
         !tcall_strict_takes_(view->mode, kind, value))
         return next;
-    tcall_write_key(view->out, *row->written_as ? row->written_as : row->name);
+    tcall_write_key(view->out, as);
+    if (kind == TCALL_STRICT_ONEOF_)
+        kind = TCALL_STRICT_LIST_;
     view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
-        return tcall_strict_enter_(walk, value, NULL, kind, false);
+        return tcall_strict_enter_(walk, value, kind, false);
     tcall_write_text(view->out, constant ? "[" : "");
     tcall_strict_copy_(walk, value);
     tcall_write_text(view->out, constant ? "]" : "");
@@ -802,7 +824,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
     }
     if (nullable)
         TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_enter_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
@@ -812,7 +834,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
     tcall_strict_walk_ walk;
     memset(&walk, 0, sizeof walk);
     walk.view = view;
-    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    walk.root = p;
+    p = tcall_strict_enter_(&walk, p, TCALL_STRICT_SCHEMA_, false);
     while (walk.depth && *(p = tcall_text_next_(p)))
         p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_

@@ -299,7 +299,9 @@ FORMATS["anthropic"] = FORMATS["openai"] | {"uri"}
 KEYS = {
     "openai": {"type", "description", "enum", "const", "format", "properties",
                "required", "items", "anyOf", "$ref", "$defs", "definitions",
-               "additionalProperties"},
+               "additionalProperties", "pattern", "minimum", "maximum",
+               "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+               "minItems", "maxItems"},
     "anthropic": {"type", "description", "title", "enum", "const", "format",
                   "properties", "required", "items", "anyOf", "allOf", "$ref",
                   "$defs", "additionalProperties", "minItems"}}
@@ -320,7 +322,9 @@ def strict_faults(s, rules, count, where="", level=0):
     count["union"] += isinstance(kinds, list) and "type" in s
     count["union"] += "anyOf" in s
     kinds = kinds if isinstance(kinds, list) else [kinds]
-    if s.get("minItems", 0) not in (0, 1):
+    if re.search(r"\(\?[^:]", s.get("pattern", "")):
+        yield "%s: pattern %s" % (where, s["pattern"])
+    if rules == "anthropic" and s.get("minItems", 0) not in (0, 1):
         yield "%s: minItems %s" % (where, s["minItems"])
     if "format" in s and s["format"] not in FORMATS[rules]:
         yield "%s: format %s" % (where, s["format"])

@@ -171,8 +171,38 @@ static void test_write(void)
               "\"string\",\"format\":\"uri\"}},\"m\":{\"type\":\"array\","
               "\"items\":{\"type\":\"string\"}}}"));
     p = write_body(&tcall_openai, &ask);
-    CHECK(has(p, "\"strict\":true") && !strstr(p, "minItems") &&
-          !strstr(p, "uri"));
+    CHECK(has(p, "\"strict\":true") && !strstr(p, "uri"));
+    CHECK(has(p, "\"minItems\":1,\"maxItems\":9,\"items\":"));
+    CHECK(has(p, "\"minItems\":2,\"items\":{\"type\":\"string\"}"));
+    tools[1].parameters = tcall_schema_text_of(TCALL_TEXT({
+        "type" : "object",
+        "required" : [ "n", "s" ],
+        "properties" : {
+            "n" : {
+                "type" : "number",
+                "minimum" : -1.5,
+                "exclusiveMaximum" : 3,
+                "multipleOf" : 0.5
+            },
+            "s" : {
+                "type" : "string",
+                "minLength" : 1,
+                "maxLength" : 9,
+                "pattern" : "^(?:a|b)$"
+            }
+        }
+    }));
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "{\"n\":{\"type\":\"number\",\"minimum\":-1.5,"
+                 "\"exclusiveMaximum\":3,\"multipleOf\":0.5},\"s\":{"
+                 "\"type\":\"string\",\"pattern\":\"^(?:a|b)$\"}}"));
+    CHECK(has(write_body(&tcall_anthropic, &ask),
+              "{\"n\":{\"type\":\"number\"},\"s\":{\"type\":\"string\"}}"));
+    tools[1].parameters = tcall_schema_text_of(TCALL_TEXT({
+        "type" : "object",
+        "properties" : {"s" : {"type" : "string", "pattern" : "^(?=a)b"}}
+    }));
+    CHECK(!strstr(write_body(&tcall_openai, &ask), "pattern"));
     ask.allow = 0;
     ask.choice = TCALL_CHOICE_REQUIRED;
     CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));

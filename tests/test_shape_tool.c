@@ -457,16 +457,18 @@ static bool asks(const tcall_provider *provider, const char *text)
     return says(text);
 }
 
-/* OpenAI's strict mode: no bounds, all required, the optional ones nullable. */
-#define WEATHER_STRICT                                                         \
-    "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","      \
-    "\"description\":\"City to look at\"},\"unit\":{\"type\":\"string\","      \
-    "\"enum\":[\"celsius\",\"kelvin\"],\"description\":\"Unit of the "         \
-    "answer\"},\"days\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"         \
-    "\"null\"}],\"description\":\"Days ahead\"},\"limits\":{\"anyOf\":[{"      \
-    "\"type\":\"array\",\"items\":{\"type\":\"number\"}},{\"type\":\"null\"}]" \
-    ",\"description\":\"Thresholds\"},\"note\":{\"anyOf\":[{\"type\":"         \
-    "\"string\"},{\"type\":\"null\"}]}},\"required\":[\"city\",\"unit\","      \
+/* OpenAI's strict mode: no lengths of strings, all required, the optional ones
+ * nullable. */
+#define WEATHER_STRICT                                                          \
+    "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","       \
+    "\"description\":\"City to look at\"},\"unit\":{\"type\":\"string\","       \
+    "\"enum\":[\"celsius\",\"kelvin\"],\"description\":\"Unit of the "          \
+    "answer\"},\"days\":{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,"       \
+    "\"maximum\":7},{\"type\":\"null\"}],\"description\":\"Days ahead\"},"      \
+    "\"limits\":{\"anyOf\":[{\"type\":\"array\",\"maxItems\":3,\"items\":{"     \
+    "\"type\":\"number\",\"minimum\":-50,\"maximum\":50}},{\"type\":\"null\"}]" \
+    ",\"description\":\"Thresholds\"},\"note\":{\"anyOf\":[{\"type\":"          \
+    "\"string\"},{\"type\":\"null\"}]}},\"required\":[\"city\",\"unit\","       \
     "\"days\",\"limits\",\"note\"],\"additionalProperties\":false}"
 
 static void test_requests(void)
