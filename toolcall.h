@@ -405,85 +405,6 @@ typedef struct tcall_block {
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 
 /* ==========================================================================
- * >>syntax: the one recogniser of JSON
- *
- * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
- * What the user does not ask for is recognised all the same, and told to
- * nobody. It keeps one bit for each open level and nothing of the text.
- *
- * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
- * say where the values are and what they are part of, and the recogniser reads
- * only what is in them. For that jsmn.h is included first, or found by the
- * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
- */
-
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
-#endif
-
-typedef struct tcall_syntax_ tcall_syntax_;
-
-/* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text, through data, without the white space between tokens. */
-typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
-
-/* What is told. A user that finds a fault sets error and halt; nothing is told
- * from then on. */
-
-/* A member's name, decoded: mostly all of it, else in pieces of which the last
- * ends it. Returns whether its value is asked for. */
-typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
-                                 bool last);
-/* A value begins, with this character. */
-typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
-/* Of a string its decoded bytes, else its text; several calls a value. What was
- * escaped comes alone. */
-typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
-                                 size_t len);
-/* A value that was heard is complete. */
-typedef void (*tcall_user_end_)(tcall_syntax_ *s);
-
-/* Tables of these lie in flash. */
-typedef struct tcall_syntax_user_ {
-    tcall_user_name_ name;
-    tcall_user_begin_ begin;
-    tcall_user_data_ data;
-    tcall_user_end_ end;
-} tcall_syntax_user_;
-#define TCALL_USER_(s, told) \
-    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
-
-/* The state of a recogniser; the user's own state begins with it. */
-struct tcall_syntax_ {
-    const tcall_syntax_user_ *user;
-    int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
-    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
-                    */
-    bool halt;     /* the value is complete, there is an error, a line ends */
-    bool object;   /* the innermost open container is one */
-    bool named;    /* the string at hand is a name */
-    bool raw;      /* the value at hand is told as its text */
-    bool lines;    /* the end of a line, CR or LF, between tokens halts */
-    bool halves;   /* of characters written as two escapes each half is told by
-                    * itself, as three bytes that are no UTF-8 */
-    tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
-    size_t followed;     /* bytes of the string that are not the first of a
-                          * character */
-    const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins, or one that was heard ends: where */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-};
-
-/* ==========================================================================
  * >>shape: what may come and where it goes
  *
  * A shape says of a JSON value which types, bounds, words and members it may
@@ -1058,6 +979,85 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* clang-format on */
 
 /* ==========================================================================
+ * >>syntax: the one recogniser of JSON
+ *
+ * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
+ * What the user does not ask for is recognised all the same, and told to
+ * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
+ */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
+
+typedef struct tcall_syntax_ tcall_syntax_;
+
+/* What a user wants of a value: nothing; to be told of it and of what is in it;
+ * its text, through data, without the white space between tokens. */
+typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
+
+/* What is told. A user that finds a fault sets error and halt; nothing is told
+ * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
+typedef struct tcall_syntax_user_ {
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
+} tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
+
+/* The state of a recogniser; the user's own state begins with it. */
+struct tcall_syntax_ {
+    const tcall_syntax_user_ *user;
+    int error; /* TCALL_OK, or what ended it */
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
+    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
+                    */
+    bool halt;     /* the value is complete, there is an error, a line ends */
+    bool object;   /* the innermost open container is one */
+    bool named;    /* the string at hand is a name */
+    bool raw;      /* the value at hand is told as its text */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    tcall_utf_ utf;
+    uint16_t unit, high; /* of \u escapes */
+    size_t followed;     /* bytes of the string that are not the first of a
+                          * character */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins, or one that was heard ends: where */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+};
+
+/* ==========================================================================
  * >>read: bytes in, checked values out
  *
  * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
@@ -1195,11 +1195,10 @@ typedef struct tcall_words_ {
 typedef struct tcall_numeral_ {
     bool minus, point, exponent; /* these came */
     bool under;                  /* so did the minus of the exponent */
-    int16_t
-        places;    /* digits before the point; less 0s that follow it at once */
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
+    int places; /* digits before the point; less 0s that follow it at once */
+    int power;  /* the exponent, without its sign */
+    int count;  /* digits */
+    int last;   /* up to the last that is not 0 */
 } tcall_numeral_;
 
 /* A number in units of the last digit that counts. */
@@ -5337,6 +5336,41 @@ TCALL_SHARED_ void tcall_block_release_(tcall_block *block, size_t mark)
 }
 
 /* ==========================================================================
+ * >>shape
+ *
+ * Words lie in flash, one after the other, each ended by NUL. They are compared
+ * there.
+ */
+
+/* Returns the word that follows this one. */
+TCALL_SHARED_ const char *tcall_word_next_(const char *word)
+{
+    while (TCALL_BYTE_(word))
+        word++;
+    return word + 1;
+}
+
+/* Returns the word at an index of a list. */
+TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
+{
+    for (; index > 0; index--)
+        list = tcall_word_next_(list);
+    return list;
+}
+
+/* Returns whether the first len bytes of two words are the same. */
+TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
+                                      size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+/* ==========================================================================
  * >>syntax
  */
 
@@ -5553,50 +5587,69 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
-/* Eats true, false or null, as far as it is there. */
-static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
-                                         const char *end)
+/* Returns the state of a number or literal after this character, 0 where it
+ * does not go on with it. */
+static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
 {
-    const char *at = from;
-    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
-        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
-            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(tcall_literals_ + s->within))
-        tcall_syntax_value_ends_(s, at);
-    return at;
+    if (number)
+        return tcall_number_next_(state, c);
+    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
+                                                          : (uint8_t)0;
 }
 
-/* Eats a number, as far as it is there. */
-static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
-                                        const char *end)
+/* Eats a number or literal, as far as it is there. Where a number ends shows
+ * behind it. */
+static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
+                                      const char *end)
 {
+    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
     uint8_t state = s->within, next = state;
+    bool ends;
     for (; at < end; at++) {
-        next = tcall_number_next_(state, *at);
+        next = tcall_bare_next_(number, state, *at);
         if (!next)
             break;
         state = next;
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
-    if (!next && !tcall_number_ends_(state))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    if (!next)
+    ends = number ? tcall_number_ends_(state)
+                  : !TCALL_BYTE_(tcall_literals_ + state);
+    if (ends && !(number && next))
         tcall_syntax_value_ends_(s, at);
+    else if (at < end)
+        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     return at;
+}
+
+/* Returns the types that a value may have which begins with this character; 0:
+ * none does. */
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+{
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default:
+        return first == '-' || tcall_is_digit_(first)
+                   ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                   : 0;
+    }
 }
 
 /* A value begins: the user says whether it is heard. */
 static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
-    char c = *at;
+    const char c = *at;
+    const uint8_t types = tcall_types_from_(c);
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
-    if (c != '"' && c != '{' && c != '[' && c != '-' && !tcall_is_digit_(c) &&
-        c != TCALL_BYTE_(tcall_literal_(c)))
+    if (!types)
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
@@ -5606,70 +5659,60 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
     }
-    if (c == '"')
-        return tcall_syntax_quote_(s, at, end, false);
-    if (c == '{' || c == '[')
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         return tcall_syntax_open_(s, at);
+    if (types == TCALL_SHAPE_STRING)
+        return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    if (c == '-' || tcall_is_digit_(c)) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-        return tcall_syntax_number_(s, at, end);
-    }
     s->state = TCALL_AT_LITERAL_;
     s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    return tcall_syntax_literal_(s, at, end);
+    if (types & TCALL_SHAPE_NUMBER) {
+        s->state = TCALL_AT_NUMBER_;
+        s->within = TCALL_N_START_;
+    }
+    return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next, and what follows it at once: a member is one turn. */
+/* Eats what comes next. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && (*at == '\n' || *at == '\r');
+    const char c = *at;
+    if ((unsigned char)c <= ' ' && s->state <= TCALL_AT_DONE_ &&
+        tcall_is_space_(c)) {
+        s->halt = s->lines && (c == '\n' || c == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
         return at + 1;
     }
     switch (s->state) {
-    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
-    case TCALL_AT_ESCAPE_:
-    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
-    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
-    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
-        if (*at == '}')
+        if (c == '}')
             return tcall_syntax_close_(s, at);
         /* fall through */
     case TCALL_AT_NAME_:
-        if (*at != '"')
+        if (c != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_quote_(s, at, end, true);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
-            return at;
-        /* fall through */
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_COLON_:
-        if (*at != ':')
+        if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        at++;
-        if (at == end || (unsigned char)*at <= ' ')
-            return at;
-        /* fall through */
+        return at + 1;
     case TCALL_AT_FIRST_:
-    case TCALL_AT_VALUE_:
-        at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
-            return at;
-        /* fall through */
+    case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
-        if (*at != ',')
+        if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
         return at + 1;
-    default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_:
+    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    default: return tcall_syntax_escape_(s, at);
     }
 }
 
@@ -5793,41 +5836,6 @@ TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
 
 /* ==========================================================================
- * >>shape
- *
- * Words lie in flash, one after the other, each ended by NUL. They are compared
- * there.
- */
-
-/* Returns the word that follows this one. */
-TCALL_SHARED_ const char *tcall_word_next_(const char *word)
-{
-    while (TCALL_BYTE_(word))
-        word++;
-    return word + 1;
-}
-
-/* Returns the word at an index of a list. */
-TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
-{
-    for (; index > 0; index--)
-        list = tcall_word_next_(list);
-    return list;
-}
-
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
-/* ==========================================================================
  * >>read
  *
  * What a value does to its place: it is compared, checked and stored, kind by
@@ -5842,20 +5850,6 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 /* An object that only its tcall_object describes. */
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
-{
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    }
-}
 
 /* ---- words ----
  *
@@ -5911,12 +5905,10 @@ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Puts a member into a set, or takes it out. */
-static void tcall_bit_set_(char *set, uint16_t index, bool in)
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
 {
-    char bit = (char)(1 << index % 8);
-    set += index / 8;
-    *set = (char)(in ? *set | bit : *set & ~bit);
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
 }
 
 /* A value with a shape comes next, in a struct that begins at base. */
@@ -5940,7 +5932,7 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *came = tcall_came_(object, around->base);
+    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -5950,40 +5942,18 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    if (TCALL_BIT_OF_(came, words->index))
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
         return TCALL_MISFIT_DUPLICATE;
-    tcall_bit_set_(came, words->index, true);
-    tcall_bit_set_(around->base, words->index, true);
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
             words->index,
         around->base);
-    return TCALL_FITS;
-}
-
-/* An item of a list comes next; those behind the last that it may have have no
- * shape. Returns what is wrong with the list: only the first one too many is.
- */
-static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
-{
-    const tcall_shape *list = (const tcall_shape *)around->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    char *base = around->base;
-    place->what = NULL;
-    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
-        around->index++;
-    if (around->index == most)
-        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                   ? TCALL_MISFIT_ROOM
-                   : TCALL_MISFIT_MAX_ITEMS;
-    if (around->index > most)
-        return TCALL_FITS;
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(
-        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
     return TCALL_FITS;
 }
 
@@ -5999,8 +5969,8 @@ TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
                  .flags) &
             TCALL_MEMBER_REQUIRED)
         return NULL;
-    tcall_bit_set_(around->base, index, false);
-    tcall_bit_set_(tcall_came_(object, around->base), index, false);
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
     return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
                           index);
 }
@@ -6149,12 +6119,37 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
     return fit->place->what != NULL;
 }
 
-/* A value comes next: an item finds its place now, a member has it. */
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
 TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
-    if (fit->levels && !s->object)
-        tcall_fit_note_(s, tcall_place_item_(fit->place - 1, fit->place),
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -6182,7 +6177,7 @@ static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
 {
     const tcall_place_ *around = fit->place - 1;
     if (object)
-        tcall_bit_set_(around->base, around->index, false);
+        tcall_bit_clear_(around->base, around->index);
     else if (fit->place->base) /* an item, which nothing else sets */
         memset(fit->place->base, 0,
                TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
@@ -6392,10 +6387,9 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 #define TCALL_NUMBER_LENGTH_ 1024
 #define TCALL_NUMBER_POWER_  3000
 
-/* Takes a byte of a number. */
-static void tcall_decoder_number_(tcall_decoder *decoder, char c)
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
 {
-    tcall_numeral_ *number = &decoder->fit.now.number;
     if (c == '.') {
         number->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -6404,15 +6398,15 @@ static void tcall_decoder_number_(tcall_decoder *decoder, char c)
         if (c == '-')
             number->under = true;
         else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = (int16_t)(number->power * 10 + (c - '0'));
+            number->power = number->power * 10 + (c - '0');
     } else if (c == '-') {
         number->minus = true;
     } else if (c == '0' && !number->count) {
-        number->places = (int16_t)(number->places - number->point);
+        number->places -= number->point;
     } else {
-        number->places = (int16_t)(number->places + !number->point);
+        number->places += !number->point;
         if (number->count < TOOLCALL_NUMBER_DIGITS)
-            decoder->text[number->count] = c;
+            digits[number->count] = c;
         number->count++;
         if (c != '0')
             number->last = number->count;
@@ -6428,7 +6422,8 @@ static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     else
         for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
              i++)
-            tcall_decoder_number_(decoder, bytes[i]);
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6476,21 +6471,6 @@ static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
      tcall_decoder_ends_},
     tcall_decoder_note_};
 
-/* Ends the reading, if nothing has ended it yet. */
-static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
-{
-    if (decoder->syntax.error)
-        return;
-    decoder->syntax.error = decoder->error = error;
-}
-
-/* Returns an error of the recogniser as those who read are told. */
-static int tcall_decoder_error_(int error)
-{
-    return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
-                                                         : error;
-}
-
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &decoder->syntax;
@@ -6501,7 +6481,9 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
     if (s->error)
-        decoder->error = tcall_decoder_error_(s->error);
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
     return decoder->error;
 }
 
@@ -6514,7 +6496,8 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
@@ -14273,11 +14256,13 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+    bool kept = view->mode == TCALL_STRICT_NONE;
+    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
+        kept = limits->of != TCALL_LIMITS_LENGTH_;
+    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
+        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
                limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
+    if (!limit->how || !kept)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -14430,59 +14415,72 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_NUMBER_, /* where it is one; Anthropic knows 0 and 1 */
+    TCALL_STRICT_PATTERN_,
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_ONEOF_, /* an array of schemas, which is written as anyOf */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
 /* Modes, for short. */
 enum {
+    TCALL_FOR_NONE_ = 0,
     TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
     TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
     TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OTHERS_ = TCALL_STRICT_ANTHROPIC | TCALL_STRICT_OLLAMA,
     TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
 };
 
-/* A keyword. What is not listed is left out everywhere. Texts lie in the rows,
- * so that who does not name the table does not carry them. */
+/* X(keyword, TCALL_STRICT_..._, the modes that have it, those that cannot say
+ * it: the tool is not strict). What is not listed is left out everywhere, and
+ * checked when a call comes. */
+#define TCALL_STRICT_KEYWORDS_(X)                 \
+    X("type", COPY, ALL, NONE)                    \
+    X("description", COPY, ALL, NONE)             \
+    X("title", COPY, ANTHROPIC, NONE)             \
+    X("enum", COPY, ALL, NONE)                    \
+    X("const", COPY, BOTH, NONE)                  \
+    X("const", CONST, OLLAMA, NONE)               \
+    X("format", FORMAT, BOTH, NONE)               \
+    X("pattern", PATTERN, OPENAI, NONE)           \
+    X("minimum", NUMBER, OPENAI, NONE)            \
+    X("maximum", NUMBER, OPENAI, NONE)            \
+    X("exclusiveMinimum", NUMBER, OPENAI, NONE)   \
+    X("exclusiveMaximum", NUMBER, OPENAI, NONE)   \
+    X("multipleOf", NUMBER, OPENAI, NONE)         \
+    X("minItems", NUMBER, BOTH, NONE)             \
+    X("maxItems", NUMBER, OPENAI, NONE)           \
+    X("properties", PROPERTIES, ALL, NONE)        \
+    X("required", COPY, OTHERS, NONE)             \
+    X("items", SCHEMA, ALL, NONE)                 \
+    X("anyOf", LIST, ALL, NONE)                   \
+    X("oneOf", ONEOF, ALL, NONE)                  \
+    X("allOf", LIST, ANTHROPIC, OPENAI)           \
+    X("$ref", COPY, BOTH, NONE)                   \
+    X("$defs", MAP, BOTH, NONE)                   \
+    X("definitions", MAP, OPENAI, ANTHROPIC)      \
+    X("additionalProperties", CLOSED, NONE, NONE) \
+    X("patternProperties", COPY, NONE, BOTH)      \
+    X("prefixItems", COPY, NONE, BOTH)            \
+    X("dependentSchemas", COPY, NONE, BOTH)       \
+    X("if", COPY, NONE, BOTH)
+
+static const char tcall_strict_names_[] =
+#define TCALL_X_(name, value, kept, unfit) name "\0"
+    TCALL_STRICT_KEYWORDS_(TCALL_X_);
+#undef TCALL_X_
+
 typedef struct tcall_strict_keyword_ {
-    char name[21];
-    char written_as[6]; /* "": the same */
-    uint8_t value;      /* TCALL_STRICT_..._ */
-    uint8_t kept;       /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+    uint8_t value, kept, unfit;
 } tcall_strict_keyword_;
 
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", "", TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", "", TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", "", TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", "", TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", "", TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", "", TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", "", TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", "", TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_, TCALL_FOR_OPENAI_},
-    {"$ref", "", TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", "", TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", "", TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", "", TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", "", TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", "", TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+#define TCALL_X_(name, value, kept, unfit) \
+    {TCALL_STRICT_##value##_, TCALL_FOR_##kept##_, TCALL_FOR_##unfit##_},
+    TCALL_STRICT_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Deeper brackets are copied as they are. */
@@ -14493,8 +14491,9 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* A bracket that is open. */
 typedef struct tcall_strict_open_ {
-    const char *from;
-    const char *back; /* what is next after it, where a $ref led to it */
+    const char *from; /* it, or what its $ref names */
+    const char *next; /* what is next after it, where its $ref was followed */
+    uint32_t seen;    /* set of rows of keywords */
     uint8_t value;    /* TCALL_STRICT_..._ */
     bool nullable;
 } tcall_strict_open_;
@@ -14502,6 +14501,7 @@ typedef struct tcall_strict_open_ {
 /* Writes a schema again, without recursion. */
 typedef struct tcall_strict_walk_ {
     tcall_view_ *view;
+    const char *root;
     uint8_t depth, level; /* of brackets, of schemas */
     uint8_t refs;         /* so many were followed */
     tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
@@ -14550,15 +14550,13 @@ static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
     return p + value.len;
 }
 
-/* Enters the bracket at p, or where a $ref led to; returns the next byte to
- * look at. */
+/* Enters the bracket at p; returns the next byte to look at. */
 static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
-                                       const char *back, uint8_t value,
-                                       bool nullable)
+                                       uint8_t value, bool nullable)
 {
     tcall_view_ *view = walk->view;
     tcall_strict_open_ *open = &walk->open[walk->depth];
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
         const char *type = tcall_text_get_(p, "type");
         view->unions = (uint16_t)(view->unions + (type && *type == '['));
         view->unfit |=
@@ -14567,12 +14565,11 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
     if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
         walk->depth == TCALL_STRICT_DEPTH_) {
         view->unfit = true;
-        return back ? back : tcall_strict_copy_(walk, p);
+        return tcall_strict_copy_(walk, p);
     }
-    if (!back)
-        tcall_write_open(view->out, *p);
+    tcall_write_open(view->out, *p);
+    memset(open, 0, sizeof *open);
     open->from = p;
-    open->back = back;
     open->value = value;
     open->nullable = nullable;
     walk->depth++;
@@ -14583,16 +14580,14 @@ static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
 static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
-                                       const char *schema)
+                                       const tcall_strict_open_ *open)
 {
     tcall_writer *out = walk->view->out;
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *properties = tcall_text_get_(open->from, "properties");
     const char *name = tcall_text_first_(properties);
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
+    if (walk->depth == 0 && !(open->seen & 1)) /* the first row is the type */
         TCALL_PUT_(out, "\"type\":\"object\"");
-    if (!properties || follows)
+    if (!properties || walk->view->mode == TCALL_STRICT_OLLAMA)
         return;
     TCALL_PUT_(out, "\"additionalProperties\":false");
     if (walk->view->mode != TCALL_STRICT_OPENAI)
@@ -14604,30 +14599,16 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     TCALL_SAY(out, "]");
 }
 
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    const tcall_strict_open_ *open = &walk->open[--walk->depth];
-    bool schema = open->value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (open->back)
-        return open->back;
-    if (schema)
-        tcall_strict_close_schema_(walk, open->from);
-    tcall_write_close(walk->view->out, *p);
-    if (open->nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
 static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = walk->open[0].from, *p = ref + 2;
+    const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
     int i = walk->depth, len;
+    if (!ref || ref[0] != '"' || ref[1] != '#')
+        return NULL;
     while (at && *p == '/') {
         bool object = *at == '{';
         p++;
@@ -14640,50 +14621,79 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
     while (at && i-- > 0)
         if (walk->open[i].from == at)
             at = NULL;
-    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
-               ? at
-               : NULL;
+    return at && *p == '"' && *at == '{' ? at : NULL;
 }
 
-/* Returns whether a schema that led here by a $ref has this keyword itself. */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
+/* Leaves the bracket that ends at p; returns the next byte to look at. Ollama
+ * knows no $ref: the members of what it names follow those of the schema. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    const char *more = NULL;
+    if (schema && walk->view->mode == TCALL_STRICT_OLLAMA &&
+        walk->refs < TCALL_STRICT_REFS_)
+        more = tcall_strict_target_(walk, tcall_text_get_(open->from, "$ref"));
+    if (!open->next)
+        open->next = p + 1;
+    if (more) {
+        walk->refs++;
+        open->from = more;
+        return more + 1;
+    }
+    walk->depth--;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (schema)
+        tcall_strict_close_schema_(walk, open);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return open->next;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode; -1:
+ * there is none. */
+static int tcall_strict_find_(uint8_t mode, const char *key, const char **name)
 {
     int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+    *name = tcall_strict_names_;
+    for (i = 0; i < (int)TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         i++, *name += strlen(*name) + 1)
+        if (((tcall_strict_keywords_[i].kept |
+              tcall_strict_keywords_[i].unfit) &
+                 mode ||
+             tcall_strict_keywords_[i].value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, *name))
+            return i;
+    return -1;
+}
+
+/* Returns whether a pattern looks around, or may do so. */
+static bool tcall_strict_looks_(const char *pattern)
+{
+    const char *end = tcall_text_skip_(pattern) - 2;
+    for (; pattern < end; pattern++)
+        if (pattern[0] == '(' && pattern[1] == '?' && pattern[2] != ':')
             return true;
     return false;
 }
 
-/* Returns the row of a keyword, whose quotes are included, for a mode. */
-static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
-                                                       const char *key)
-{
-    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
-    for (;
-         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
-         row++)
-        if (((row->kept | row->unfit) & mode ||
-             row->value == TCALL_STRICT_CLOSED_) &&
-            tcall_text_is_(key, row->name))
-            return row;
-    return NULL;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
+/* Returns whether the mode takes this value of a keyword that it has. */
 static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    const char *known =
+    const char *formats =
         "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
         "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
+    bool text = *value == '"', digit = tcall_is_digit_(*value);
+    if (kind == TCALL_STRICT_NUMBER_)
+        return mode == TCALL_STRICT_OPENAI
+                   ? digit || *value == '-'
+                   : digit && *value <= '1' &&
+                         tcall_text_verbatim_(value).len == 1;
+    if (kind == TCALL_STRICT_PATTERN_)
+        return text && !tcall_strict_looks_(value);
     return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+           (text && tcall_strict_has_(formats, tcall_text_bytes_of_(value)) &&
             (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
@@ -14692,34 +14702,29 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key)
 {
     tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth - 1];
     const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
-    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
-    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
-    bool doubled, constant = kind == TCALL_STRICT_CONST_;
-    if (kind == TCALL_STRICT_REF_) {
-        /* Ollama knows no $ref: the members of what it names are written */
-        value = tcall_strict_target_(walk, value);
-        if (!value || walk->refs == TCALL_STRICT_REFS_)
-            return next;
-        walk->refs++;
-        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
-                                   false);
-    }
-    if (!row || tcall_strict_is_hidden_(walk, row->name))
+    const char *name, *as;
+    int i = tcall_strict_find_(view->mode, key, &name);
+    const tcall_strict_keyword_ *row = &tcall_strict_keywords_[i < 0 ? 0 : i];
+    uint8_t kind = row->value;
+    bool constant = kind == TCALL_STRICT_CONST_, doubled;
+    if (i < 0 || open->seen >> i & 1)
         return next;
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        kind == TCALL_STRICT_LIST_ && *row->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    open->seen |= (uint32_t)1 << i;
+    as = constant ? "enum" : kind == TCALL_STRICT_ONEOF_ ? "anyOf" : name;
+    doubled = as != name && tcall_text_get_(open->from, as);
     view->unfit |= doubled || row->unfit & view->mode ||
                    (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
     if (doubled || !(row->kept & view->mode) ||
         !tcall_strict_takes_(view->mode, kind, value))
         return next;
-    tcall_write_key(view->out, *row->written_as ? row->written_as : row->name);
+    tcall_write_key(view->out, as);
+    if (kind == TCALL_STRICT_ONEOF_)
+        kind = TCALL_STRICT_LIST_;
     view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
     if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
-        return tcall_strict_enter_(walk, value, NULL, kind, false);
+        return tcall_strict_enter_(walk, value, kind, false);
     tcall_write_text(view->out, constant ? "[" : "");
     tcall_strict_copy_(walk, value);
     tcall_write_text(view->out, constant ? "]" : "");
@@ -14747,7 +14752,7 @@ static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
     }
     if (nullable)
         TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_enter_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
@@ -14757,7 +14762,8 @@ TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
     tcall_strict_walk_ walk;
     memset(&walk, 0, sizeof walk);
     walk.view = view;
-    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    walk.root = p;
+    p = tcall_strict_enter_(&walk, p, TCALL_STRICT_SCHEMA_, false);
     while (walk.depth && *(p = tcall_text_next_(p)))
         p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
             : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
@@ -26650,7 +26656,8 @@ static void tcall_mcp_find_(tcall_mcp *mcp)
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
- * where none was so far, or the text is wanted. */
+ * where none was so far, or the text is wanted. Where no arguments come, the
+ * stash is what they are then: an empty object. */
 static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                             char **out)
 {
@@ -26669,6 +26676,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         *out = mcp->at_work.reading.stash;
         return;
     }
+    mcp->at_work.reading.stash[0] = '\0';
     tcall_mcp_find_(mcp);
     *shape = &tcall_any_;
     if (mcp->tool) {
@@ -26844,10 +26852,10 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
         TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
-        if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
-        else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        tcall_write_flash(&mcp->out,
+                          mcp->desc.approve
+                              ? TCALL_FLASH_TEXT_("did not")
+                              : TCALL_FLASH_TEXT_("nobody can be asked here"));
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -26868,7 +26876,8 @@ typedef struct tcall_mcp_made_ {
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->at_work.reading.stash[0] != '\0';
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    uint8_t from = TCALL_MCP_STEPS_;
     if (mcp->made) {
         tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
         return mcp->made->error;
@@ -26878,15 +26887,12 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
-    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
-        late = true;
-    }
-    late = late && !mcp->at_work.reading.decoder.error;
-    if (late)
+    if (mcp->at_work.reading.stash[0] && !decoder->error) {
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.reading.decoder.error)
-        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+        from = 0;
+    }
+    if (decoder->error)
+        return tcall_mcp_misfits_(mcp, from);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
 
@@ -27041,7 +27047,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->at_work.reading.stash[0] = '\0';
+    TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -27167,7 +27173,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
-    const char *arguments = mcp->at_work.reading.stash;
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
     tcall_loan_ loan;
@@ -27182,7 +27187,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
         tcall_subscribe(tc, &listener);
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
-                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+                      tcall_str_of(mcp->at_work.reading.stash), &out, NULL);
     tcall_unsubscribe(tc, &listener);
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */

@@ -467,7 +467,7 @@ static void test_end(void)
         "{\"a\":1,\"kids\":[{\"kids\":5}]}",
         "{\"c\":\"x\",\"p17\":0,\"p01\":1,\"type\":2}"};
     const tcall_author_ end = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                &tcall_patterns};
+                               &tcall_patterns};
     size_t i, k;
     for (i = 0; i < SCHEMAS; i += CHECK_EVERY) {
         bool same = true;

@@ -7,7 +7,6 @@
 
 #include "check.h"
 
-
 static uint32_t program[4000];
 static unsigned char states[5000];
 
@@ -173,4 +172,3 @@ int main(void)
     test_cost();
     return check_sum("test_pattern");
 }
-
