@@ -1,6 +1,5 @@
 #pragma once
 #include "read.h"
-#include "shape.c"
 #include "syntax.c"
 
 /* ==========================================================================
@@ -18,20 +17,6 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 /* An object that only its tcall_object describes. */
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
-{
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    }
-}
 
 /* ---- words ----
  *
@@ -87,12 +72,10 @@ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Puts a member into a set, or takes it out. */
-static void tcall_bit_set_(char *set, uint16_t index, bool in)
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
 {
-    char bit = (char)(1 << index % 8);
-    set += index / 8;
-    *set = (char)(in ? *set | bit : *set & ~bit);
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
 }
 
 /* A value with a shape comes next, in a struct that begins at base. */
@@ -116,7 +99,7 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *came = tcall_came_(object, around->base);
+    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -126,40 +109,18 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    if (TCALL_BIT_OF_(came, words->index))
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
         return TCALL_MISFIT_DUPLICATE;
-    tcall_bit_set_(came, words->index, true);
-    tcall_bit_set_(around->base, words->index, true);
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
             words->index,
         around->base);
-    return TCALL_FITS;
-}
-
-/* An item of a list comes next; those behind the last that it may have have no
- * shape. Returns what is wrong with the list: only the first one too many is.
- */
-static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
-{
-    const tcall_shape *list = (const tcall_shape *)around->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    char *base = around->base;
-    place->what = NULL;
-    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
-        around->index++;
-    if (around->index == most)
-        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                   ? TCALL_MISFIT_ROOM
-                   : TCALL_MISFIT_MAX_ITEMS;
-    if (around->index > most)
-        return TCALL_FITS;
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(
-        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
     return TCALL_FITS;
 }
 
@@ -175,8 +136,8 @@ TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
                  .flags) &
             TCALL_MEMBER_REQUIRED)
         return NULL;
-    tcall_bit_set_(around->base, index, false);
-    tcall_bit_set_(tcall_came_(object, around->base), index, false);
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
     return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
                           index);
 }
@@ -325,12 +286,37 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
     return fit->place->what != NULL;
 }
 
-/* A value comes next: an item finds its place now, a member has it. */
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
 TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
-    if (fit->levels && !s->object)
-        tcall_fit_note_(s, tcall_place_item_(fit->place - 1, fit->place),
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -358,7 +344,7 @@ static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
 {
     const tcall_place_ *around = fit->place - 1;
     if (object)
-        tcall_bit_set_(around->base, around->index, false);
+        tcall_bit_clear_(around->base, around->index);
     else if (fit->place->base) /* an item, which nothing else sets */
         memset(fit->place->base, 0,
                TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
@@ -568,10 +554,9 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 #define TCALL_NUMBER_LENGTH_ 1024
 #define TCALL_NUMBER_POWER_  3000
 
-/* Takes a byte of a number. */
-static void tcall_decoder_number_(tcall_decoder *decoder, char c)
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
 {
-    tcall_numeral_ *number = &decoder->fit.now.number;
     if (c == '.') {
         number->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -580,15 +565,15 @@ static void tcall_decoder_number_(tcall_decoder *decoder, char c)
         if (c == '-')
             number->under = true;
         else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = (int16_t)(number->power * 10 + (c - '0'));
+            number->power = number->power * 10 + (c - '0');
     } else if (c == '-') {
         number->minus = true;
     } else if (c == '0' && !number->count) {
-        number->places = (int16_t)(number->places - number->point);
+        number->places -= number->point;
     } else {
-        number->places = (int16_t)(number->places + !number->point);
+        number->places += !number->point;
         if (number->count < TOOLCALL_NUMBER_DIGITS)
-            decoder->text[number->count] = c;
+            digits[number->count] = c;
         number->count++;
         if (c != '0')
             number->last = number->count;
@@ -604,7 +589,8 @@ static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     else
         for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
              i++)
-            tcall_decoder_number_(decoder, bytes[i]);
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -652,21 +638,6 @@ static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
      tcall_decoder_ends_},
     tcall_decoder_note_};
 
-/* Ends the reading, if nothing has ended it yet. */
-static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
-{
-    if (decoder->syntax.error)
-        return;
-    decoder->syntax.error = decoder->error = error;
-}
-
-/* Returns an error of the recogniser as those who read are told. */
-static int tcall_decoder_error_(int error)
-{
-    return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
-                                                         : error;
-}
-
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &decoder->syntax;
@@ -677,7 +648,9 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
     if (s->error)
-        decoder->error = tcall_decoder_error_(s->error);
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
     return decoder->error;
 }
 
@@ -690,7 +663,8 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,

@@ -1,6 +1,6 @@
 #pragma once
 #include "syntax.h"
-#include "base.c"
+#include "shape.c"
 
 /* ==========================================================================
  * >>syntax
@@ -219,50 +219,69 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
-/* Eats true, false or null, as far as it is there. */
-static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
-                                         const char *end)
+/* Returns the state of a number or literal after this character, 0 where it
+ * does not go on with it. */
+static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
 {
-    const char *at = from;
-    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
-        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
-            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(tcall_literals_ + s->within))
-        tcall_syntax_value_ends_(s, at);
-    return at;
+    if (number)
+        return tcall_number_next_(state, c);
+    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
+                                                          : (uint8_t)0;
 }
 
-/* Eats a number, as far as it is there. */
-static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
-                                        const char *end)
+/* Eats a number or literal, as far as it is there. Where a number ends shows
+ * behind it. */
+static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
+                                      const char *end)
 {
+    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
     uint8_t state = s->within, next = state;
+    bool ends;
     for (; at < end; at++) {
-        next = tcall_number_next_(state, *at);
+        next = tcall_bare_next_(number, state, *at);
         if (!next)
             break;
         state = next;
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
-    if (!next && !tcall_number_ends_(state))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    if (!next)
+    ends = number ? tcall_number_ends_(state)
+                  : !TCALL_BYTE_(tcall_literals_ + state);
+    if (ends && !(number && next))
         tcall_syntax_value_ends_(s, at);
+    else if (at < end)
+        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     return at;
+}
+
+/* Returns the types that a value may have which begins with this character; 0:
+ * none does. */
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+{
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default:
+        return first == '-' || tcall_is_digit_(first)
+                   ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                   : 0;
+    }
 }
 
 /* A value begins: the user says whether it is heard. */
 static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
-    char c = *at;
+    const char c = *at;
+    const uint8_t types = tcall_types_from_(c);
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
-    if (c != '"' && c != '{' && c != '[' && c != '-' && !tcall_is_digit_(c) &&
-        c != TCALL_BYTE_(tcall_literal_(c)))
+    if (!types)
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
@@ -272,70 +291,60 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
     }
-    if (c == '"')
-        return tcall_syntax_quote_(s, at, end, false);
-    if (c == '{' || c == '[')
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
         return tcall_syntax_open_(s, at);
+    if (types == TCALL_SHAPE_STRING)
+        return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    if (c == '-' || tcall_is_digit_(c)) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-        return tcall_syntax_number_(s, at, end);
-    }
     s->state = TCALL_AT_LITERAL_;
     s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    return tcall_syntax_literal_(s, at, end);
+    if (types & TCALL_SHAPE_NUMBER) {
+        s->state = TCALL_AT_NUMBER_;
+        s->within = TCALL_N_START_;
+    }
+    return tcall_syntax_bare_(s, at, end);
 }
 
-/* Eats what comes next, and what follows it at once: a member is one turn. */
+/* Eats what comes next. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && (*at == '\n' || *at == '\r');
+    const char c = *at;
+    if ((unsigned char)c <= ' ' && s->state <= TCALL_AT_DONE_ &&
+        tcall_is_space_(c)) {
+        s->halt = s->lines && (c == '\n' || c == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
         return at + 1;
     }
     switch (s->state) {
-    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
-    case TCALL_AT_ESCAPE_:
-    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
-    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
-    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
-        if (*at == '}')
+        if (c == '}')
             return tcall_syntax_close_(s, at);
         /* fall through */
     case TCALL_AT_NAME_:
-        if (*at != '"')
+        if (c != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_quote_(s, at, end, true);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
-            return at;
-        /* fall through */
+        return tcall_syntax_quote_(s, at, end, true);
     case TCALL_AT_COLON_:
-        if (*at != ':')
+        if (c != ':')
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
-        at++;
-        if (at == end || (unsigned char)*at <= ' ')
-            return at;
-        /* fall through */
+        return at + 1;
     case TCALL_AT_FIRST_:
-    case TCALL_AT_VALUE_:
-        at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
-            return at;
-        /* fall through */
+    case TCALL_AT_VALUE_: return tcall_syntax_value_(s, at, end);
     case TCALL_AT_NEXT_:
-        if (*at != ',')
+        if (c != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
         return at + 1;
-    default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_:
+    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    default: return tcall_syntax_escape_(s, at);
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "base.h"
+#include "shape.h"
 
 /* ==========================================================================
  * >>syntax: the one recogniser of JSON
