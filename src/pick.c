@@ -1177,7 +1177,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
+        tcall_write_word_(w, "tool", pick->tool->name);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -1202,8 +1202,8 @@ static void tcall_write_excluded_(tcall_writer *w,
         if (!reason)
             continue;
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
-        tcall_write_pair_(w, "reason", tcall_str_of(reason));
+        tcall_write_word_(w, "tool", tool->name);
+        tcall_write_word_(w, "reason", reason);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');

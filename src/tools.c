@@ -378,8 +378,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
-    if (r < 0)
+    if (r < 0) {
         tc->desc.tool_count = 0;
+        tc->desc.stages = NULL;
+    }
     return r;
 }
 
