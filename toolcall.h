@@ -53,7 +53,6 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_AGENT       the loop
  *
@@ -1480,10 +1479,13 @@ typedef struct tcall_member {
     tcall_node node;
 } tcall_member;
 
+struct tcall_patterns_;
+
 /* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
+    const struct tcall_patterns_ *by; /* who runs it */
     uint32_t count, states;
 } tcall_match;
 
@@ -1847,8 +1849,6 @@ typedef struct tcall_node_ {
     uint32_t arg;
 } tcall_node_;
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Size of a pattern: its characters, counted repetitions written out; at most
  * 4,000. */
 #ifndef TOOLCALL_MAX_PATTERN
@@ -1896,7 +1896,20 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
                                          tcall_search *search, tcall_str piece,
                                          bool last);
 
-#endif /* TOOLCALL_NO_PATTERN */
+/* Private: see tcall_patterns. */
+struct tcall_patterns_ {
+    int (*compile)(tcall_pattern *out, tcall_str text, unsigned flags,
+                   void *mem, size_t size);
+    size_t (*memory)(const tcall_pattern *pattern);
+    const char *(*find)(const tcall_pattern *pattern, tcall_search *search,
+                        tcall_str piece, bool last);
+};
+
+/* Reads patterns of schemas: tcall_desc.patterns is this where a schema has
+ * some. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_patterns_ tcall_patterns;
+#endif
 
 /* ==========================================================================
  * >>compile: JSON Schema
@@ -2484,6 +2497,9 @@ typedef struct tcall_desc {
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     const tcall_validator *validator; /* default: the built-in one */
+    /* &tcall_patterns, where a schema's text has pattern or patternProperties.
+     * NULL: such a schema is refused. */
+    const struct tcall_patterns_ *patterns;
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     const tcall_repair *repair; /* NULL: arguments are not repaired */
@@ -2595,7 +2611,7 @@ struct tcall_schema_reader_ {
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Compiles as its author wants it; NULL: to the end of the memory. */
+    /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
@@ -2829,7 +2845,6 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
     uint16_t next_hook;   /* where those of the stage at hand are */
     uint16_t around;      /* where the hook is that is around what runs */
@@ -2850,9 +2865,9 @@ struct tcall_ctx {
     /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
     bool has_deadline : 1;
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits */
-    size_t wanted;    /* bytes of an output that did not fit */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    size_t wanted;        /* bytes of an output that did not fit */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2892,7 +2907,11 @@ struct tcall_call {
     /* What became of it. */
     bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    int error; /* TCALL_OK or what went wrong */
+    bool by_model : 1;  /* private: an agent's, held to the offer of its turn */
+    bool repairing : 1; /* private: desc.repair answered TCALL_E_AGAIN */
+    bool is_agents : 1; /* private: it is under way, and its agent releases it
+                         */
+    int error;          /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
@@ -2907,10 +2926,7 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    bool is_agents; /* an agent's that is under way: it releases it */
-    size_t mark;    /* of the block, see tcall_block_release_ */
+    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
@@ -6909,26 +6925,24 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
     }
 }
 
-/* Returns a hash that equal names or scalars share. */
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
 static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(text);
-    const char *digit;
-    uint32_t hash;
+    tcall_str verbatim = tcall_text_verbatim_(text);
     tcall_num_ n;
-    if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(text));
-    if (type != TCALL_NUMBER)
-        return (unsigned char)*text;
-    n = tcall_text_number_(text);
-    hash = (uint32_t)(n.top * 4 + n.sign);
-    for (digit = n.first; n.sign && digit <= n.last;)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
-    return n.sign ? hash : 1;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
 }
 
-/* Returns a hash that equal values share: a sum over the names, scalars and
- * brackets that open. */
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
@@ -8243,17 +8257,17 @@ const char *tcall_fix_name(int i)
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
     const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* pattern that ends the string at hand,
-                                   * or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const char *value, *over;  /* where the value begins; its end, NULL: it goes
+                                * on; end: not only the same has followed it */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* pattern that ends the string at hand,
+                                * or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
-    bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
 
 /* The first error stays, and its place. */
@@ -8481,7 +8495,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    text->alone = false;
+    text->over = text->end;
     return true;
 }
 
@@ -8501,7 +8515,7 @@ static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
     const char *value = text->value, *at = text->at;
-    if (!text->alone || *at != '{')
+    if (*at != '{')
         return false;
     while (value < text->over) {
         const char *to = tcall_lenient_token_(value, text->over);
@@ -8676,7 +8690,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
-    if (error == TCALL_E_TRAILING && text->alone &&
+    if (error == TCALL_E_TRAILING && text->over < end &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
@@ -8852,7 +8866,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
-    text.alone = true;
     tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
@@ -9366,6 +9379,21 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
+                                     const char *text)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, text);
+}
+
+/* Opens an object or array that is the value of a key. */
+TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
+                                     char bracket)
+{
+    tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
+}
+
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
@@ -9388,8 +9416,6 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
  * A state says that the text so far leads up to it; to take a character moves
  * every active state whose atom matches on to the next one.
  */
-#ifndef TOOLCALL_NO_PATTERN
-
 enum {
     TCALL_RE_CHAR_,     /* one character */
     TCALL_RE_SET_,      /* \d and the like, and the dot */
@@ -9991,7 +10017,8 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
     }
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+TCALL_DATA_ const struct tcall_patterns_ tcall_patterns = {
+    tcall_pattern_compile, tcall_pattern_memory, tcall_pattern_find};
 
 /* ==========================================================================
  * >>rows: what the keywords of a schema do
@@ -10348,35 +10375,28 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
-/* Searches the string at a quote, piece by piece where it has escapes. A schema
- * with a pattern that is not built in was refused. */
+/* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
 {
-    bool found = false;
-#ifndef TOOLCALL_NO_PATTERN
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
     tcall_pattern pattern = {
         NULL,          0, 0, (const tcall_node_ *)match->program, match->count,
         match->states, 0};
     tcall_search search = {NULL, 0, false};
     size_t size;
+    bool found;
     search.memory = tcall_machine_rest_(m, &size);
     tcall_machine_costs_(m, (size_t)(bytes.end - bytes.at + 1) *
                                 (1 + match->states / 16));
-    if (!tcall_machine_takes_(m, tcall_pattern_memory(&pattern)) ||
+    if (!tcall_machine_takes_(m, match->by->memory(&pattern)) ||
         !tcall_machine_going_(m))
         return false;
     do {
         tcall_str piece = tcall_text_run_(&bytes);
-        found = tcall_pattern_find(&pattern, &search, piece,
-                                   bytes.at >= bytes.end) != NULL;
+        found = match->by->find(&pattern, &search, piece,
+                                bytes.at >= bytes.end) != NULL;
     } while (!found && bytes.at < bytes.end);
-#else
-    (void)m;
-    (void)match;
-    (void)quote;
-#endif
     return found;
 }
 
@@ -10794,9 +10814,9 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then it is walked over twice by
- * the same code: the first walk only adds up how much memory it takes, so that
- * nothing is begun that there is no memory for; the second one makes nodes.
+ * The recogniser checks that the text is JSON. Then one walk over it makes all
+ * nodes; where they do not fit, it is made once more, and only adds up what
+ * they take.
  *
  * Members and rows are put on a stack. When the schemas of a keyword are over,
  * their members are one array at its top, and when a schema is over, so are its
@@ -10832,6 +10852,7 @@ typedef struct tcall_author_ {
     bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
+    const struct tcall_patterns_ *patterns; /* NULL: none are read */
 } tcall_author_;
 
 /* Tells of a fault at a place in the text. The one that stands first there
@@ -10908,9 +10929,9 @@ typedef struct tcall_sc_ {
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
-    const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
     uint8_t draft, depth;
+    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
@@ -10945,13 +10966,16 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. */
+/* Puts so many bytes on the stack. Where they do not fit, all is only counted
+ * from then on. */
 static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
     void *at = c->top;
     c->bytes += bytes;
-    if (!at)
+    if (!at || bytes > (size_t)(c->high - c->top)) {
+        c->top = NULL;
         return &c->spare;
+    }
     c->top += bytes;
     return at;
 }
@@ -11030,25 +11054,25 @@ static const char *tcall_sc_text_(const tcall_member *member)
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-#ifndef TOOLCALL_NO_PATTERN
+    const struct tcall_patterns_ *by = c->author->patterns;
     tcall_pattern pattern;
     size_t size = c->top ? (size_t)(c->high - c->top) : 0;
     uint32_t bytes;
-    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                              TCALL_PATTERN_ESCAPED, c->top,
-                              size) == TCALL_E_INVALID)
+    if (!by) {
+        tcall_sc_refuse_(c, quote, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+        return;
+    }
+    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+                    c->top, size) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
     bytes = tcall_whole_words_((uint32_t)pattern.need);
     tcall_sc_push_(c, bytes);
     match->text = quote;
+    match->by = by;
     match->program = tcall_sc_settle_(c, bytes);
     match->count = pattern.count;
     match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
 }
 
 /* Compiles the patterns of the members on the stack, which are to follow them.
@@ -11058,7 +11082,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
     const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
     const tcall_member *member = (tcall_member *)(void *)c->top - count;
     tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count; count--)
+    for (; count && c->top; count--)
         tcall_sc_pattern_(c, match++, (member++)->name);
     tcall_sc_settle_(c, bytes);
 }
@@ -11124,10 +11148,11 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        c->beyond = p;
+        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
     memset(member, 0, sizeof *member);
     member->name = name;
     member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    member->node.digits = name == p ? 0 : c->digits;
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11140,31 +11165,29 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on, digits = 0;
+    uint8_t on = c->open[c->depth].on;
     const char *p = at;
-    tcall_member *member = (tcall_member *)(void *)c->top;
-    bool open;
-    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+    c->digits = 0;
+    if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
+        c->digits = tcall_sc_digits_(name);
     }
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
-    if (member)
-        member->node.digits = digits;
-    return open ? p + 1 : tcall_text_skip_(p);
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+        return p + 1;
+    return tcall_text_skip_(p);
 }
 
 /* ---- the keywords of a schema ---- */
 
-/* Returns the draft that the value of a $schema names; of none that is known
- * the other. */
-static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
+/* Returns the draft that the value of a $schema names, -1: none that is known.
+ */
+static int tcall_sc_draft_of_(const char *p)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -11172,8 +11195,19 @@ static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (uint8_t)tcall_drafts_[i].draft;
-    return other;
+            return (int)tcall_drafts_[i].draft;
+    return -1;
+}
+
+/* Returns the draft of a schema: the one of its $schema, or the other. */
+static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+{
+    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
+    const char *root = none ? NULL : tcall_text_space_(text.ptr);
+    const char *p =
+        tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
+    int draft = p ? tcall_sc_draft_of_(p) : -1;
+    return (uint8_t)(draft < 0 ? (int)other : draft);
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -11267,7 +11301,7 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
+        if (tcall_sc_draft_of_(p) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -11357,8 +11391,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
-        c->draft = tcall_sc_draft_of_(p, c->draft);
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
     if (c->top)
@@ -11466,6 +11498,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
+    c->bytes = c->marks = 0;
     tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
@@ -11717,6 +11750,30 @@ static void tcall_sc_finish_(tcall_sc_ *c)
     }
 }
 
+/* Moves what stays down, and whatever points to it. */
+static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
+{
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = &c->mark[i].member->node;
+        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
+        if (row)
+            node->rows = (tcall_row *)(void *)((char *)row - by);
+        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
+            bool one = row->on == TCALL_ON_PATTERN_;
+            bool matches = one || row->on == TCALL_ON_PATTERNS_;
+            tcall_match *match =
+                (tcall_match *)(uintptr_t)tcall_row_match_(row);
+            uint16_t left = matches ? row->count : 0;
+            for (; left; left--, match++)
+                match->program = (const char *)match->program - by;
+            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
+                row->of.text -= by; /* of each pointer */
+        }
+    }
+    c->high = (char *)memmove(c->high - by, c->high, c->bytes);
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
@@ -11726,57 +11783,52 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
-    uint32_t marks, stays;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
+    uint32_t marks;
+    int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
+                                             : TCALL_E_LIMIT;
     tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
-    c.steps = TOOLCALL_MAX_STEPS;
-    if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_json_check(text);
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    tcall_sc_walk_(&c);
-    if (c.beyond) {
-        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
-                            "too many schemas", "split the schema");
-        return TCALL_E_SCHEMA;
+    c.out = out;
+    c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
+    c.draft = tcall_sc_draft_(text, author->draft);
+    if (mem && size > pad) {
+        c.top = (char *)mem + pad;
+        c.high = c.top + (size - pad) / word * word;
+        tcall_sc_walk_(&c);
     }
-    stays = c.bytes;
+    if (!c.top)
+        tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (!mem || size < out->need)
-        return TCALL_E_MEMORY;
-    size -= pad;
-    if (author->end)
-        from = size / word * word - stays;
-    c.top = (char *)mem + pad + from;
-    c.high = c.top + stays;
-    c.mark =
-        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
-    c.mark->member = (tcall_member *)(void *)c.top;
+    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    if (!c.top || size < out->need)
+        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
-    out->used = author->end ? size - from : pad + stays;
-    tcall_sc_walk_(&c);
-    out->root = &c.mark->member->node;
     tcall_sc_finish_(&c);
     if (out->reason)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA : (int)out->used;
+        return TCALL_E_SCHEMA;
+    if (!author->end)
+        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
+    from = (size_t)(c.high - (char *)mem);
+    out->used = author->end ? size - from : from + c.bytes;
+    out->root = &((tcall_member *)(void *)c.high)->node;
+    return (int)out->used;
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
@@ -12300,8 +12352,8 @@ static void tcall_say_passed_(tcall_said_fault_ *said)
     static const char ways[] TCALL_FLASH_ =
         "under the minimum %p\0over the maximum %p\0"
         "not greater than %p\0not less than %p\0";
-    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
-    way += tcall_is_upper_(said->keyword);
+    int way = 2 * (said->passed.how == TCALL_LIMIT_BEYOND_) +
+              tcall_is_upper_(said->keyword);
     tcall_say_text_(said, tcall_word_at_(ways, way));
 }
 
@@ -12371,37 +12423,24 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
-{
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
-}
-
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
-{
+/* What is said of a row of TCALL_MISFITS. */
 #ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
+#define TCALL_MISFIT_TEXTS_(NAME, keyword, wrong, remedy) keyword "\0\0"
 #else
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_say_sentence_(said, sentences, code);
+#define TCALL_MISFIT_TEXTS_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
 #endif
-}
 
-/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
-static int tcall_misfit_of_(unsigned keyword)
+/* Says a keyword that TCALL_MISFITS has. Returns false where it does not. */
+static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 {
+    static const char sentences[] TCALL_FLASH_ =
+        TCALL_MISFITS(TCALL_MISFIT_TEXTS_);
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
-    return code;
+    if (code)
+        tcall_say_sentence_(said, sentences, code);
+    return code != 0;
 }
 
 /* Says a fault of a shape. */
@@ -12416,7 +12455,7 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
     said->limits = tcall_limits_of_(shape);
     said->passed =
         tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
-    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+    tcall_say_misfit_(said, is->keyword);
 }
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -12637,7 +12676,6 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     const tcall_node *node = said->is->node;
     const tcall_row *row = node->rows;
     unsigned keyword = said->keyword;
-    int code;
     said->part = tcall_say_row_part_;
     said->limits.of = tcall_limits_by_(keyword);
     said->types = said->limits.of > TCALL_LIMITS_VALUE_
@@ -12655,10 +12693,7 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
         said->limits.of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
-    code = tcall_misfit_of_(keyword);
-    if (code)
-        tcall_say_misfit_(said, code);
-    else
+    if (!tcall_say_misfit_(said, keyword))
         tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
@@ -12735,17 +12770,16 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-        tcall_write_close(writer, '}');
-        return;
+    } else {
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
+        tcall_write_key(writer, "to");
+        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
-    tcall_write_quote(writer);
-    if (coercion->how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_spelled_(writer, value);
-    tcall_write_unquote(writer);
-    tcall_write_key(writer, "to");
-    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -13299,12 +13333,8 @@ TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
     return NULL;
 }
 
-TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
-{
-    return bits[index / 8] >> index % 8 & 1;
-}
-
-TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+/* Sets or clears one of many bits; TCALL_BIT_OF_ reads it. */
+TCALL_SHARED_ void tcall_set_bit_(uint8_t *bits, size_t index, bool value)
 {
     uint8_t bit = (uint8_t)(1 << index % 8);
     bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
@@ -13316,7 +13346,7 @@ TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
                                      bool by_model)
 {
     if (by_model && tc->offer)
-        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+        return TCALL_BIT_OF_(tc->offer, tool - tc->desc.tools) != 0;
     return !tcall_withheld_(tc, tool);
 }
 
@@ -13621,8 +13651,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
-    if (r < 0)
+    if (r < 0) {
         tc->desc.tool_count = 0;
+        tc->desc.stages = NULL;
+    }
     return r;
 }
 
@@ -13670,7 +13702,7 @@ static void tcall_row_clear_(tcall *tc, size_t row)
     if (tc->nodes)
         tc->nodes[row] = NULL;
     if (tc->offer)
-        tcall_set_offer_(tc->offer, row, false);
+        tcall_set_bit_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -14927,7 +14959,8 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                                       tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
+                            judged->tc->desc.patterns};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (judged->tc->desc.validator && !source.made) {
@@ -14951,14 +14984,12 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
     return TCALL_E_SCHEMA;
 }
 
-/* Without an author nobody is told, and the nodes lie at the end. */
 TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
                                      tcall_schema_text source, void *mem,
                                      size_t size, const tcall_author_ *author)
 {
-    const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author ? author : &nobody);
+                                     author);
 }
 
 /* Nodes that were made before stay where they are. */
@@ -15542,11 +15573,6 @@ typedef struct tcall_char_ {
     bool capital;
 } tcall_char_;
 
-static bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
-}
-
 static unsigned tcall_at_most_(size_t value, unsigned most)
 {
     return value < most ? (unsigned)value : most;
@@ -15602,13 +15628,13 @@ typedef struct tcall_split_ {
     const char *cursor, *end;
     const tcall_object *shape; /* its texts follow, from this one on */
     unsigned shape_text;
-    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* look for sentences, and for keys of JSON */
-    bool json;              /* decode escapes */
-    bool in_key;            /* the word is part of a key */
-    bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the word includes the character at the cursor */
-    const char *start;      /* of the word in the text */
+    const uint8_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;            /* look for sentences, and for keys of JSON */
+    bool json;             /* decode escapes */
+    bool in_key;           /* the word is part of a key */
+    bool sentence;         /* a sentence ended before the word */
+    bool paired;           /* the word includes the character at the cursor */
+    const char *start;     /* of the word in the text */
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
@@ -15914,7 +15940,7 @@ static bool tcall_split_next_(tcall_split_ *words)
         while (!tcall_split_read_(words));
         words->count++;
         words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
     tcall_split_lower_(words);
     tcall_split_stem_(words);
     return true;
@@ -15981,7 +16007,7 @@ typedef struct tcall_ranking_ {
     uint32_t level;   /* the best score of all, in thousandths */
     uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
     tcall_term_ terms[TCALL_PICK_TERMS_];
-    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint8_t initials[128];                /* of all keys, see tcall_initials_ */
     uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
     uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
                                              TCALL_KEY_FUZZY_; 0: free */
@@ -16027,7 +16053,7 @@ static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
     slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
     ranking->hashes[slot] = hash;
     ranking->key_terms[slot] = (uint8_t)key;
-    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    tcall_set_bit_(ranking->initials, initials, true);
 }
 
 /* ---- the input */
@@ -16617,7 +16643,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
+        tcall_write_word_(w, "tool", pick->tool->name);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -16642,8 +16668,8 @@ static void tcall_write_excluded_(tcall_writer *w,
         if (!reason)
             continue;
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
-        tcall_write_pair_(w, "reason", tcall_str_of(reason));
+        tcall_write_word_(w, "tool", tool->name);
+        tcall_write_word_(w, "reason", reason);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16908,7 +16934,9 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size, NULL);
+    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
+                                  tc->desc.patterns};
+    int r = source.reader->compile(&schema, source, gap, size, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -17134,8 +17162,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     tcall_str came = attempt->came;
     size_t i;
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_key(out, "errors");
-        tcall_write_open(out, '[');
+        tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
             tcall_write_fault_(out, tcall_say_of_(tool->parameters),
                                attempt->args.at, &attempt->fault[i]);
@@ -17799,8 +17826,7 @@ static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
     const tcall *tc = call->cx.tc;
     size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "available", '[');
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
             tcall_write_string(out, tc->desc.tools[i].name);
@@ -17866,8 +17892,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
+        tcall_write_word_(out, "suggestion", cx->result.suggestion);
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
@@ -17901,14 +17926,12 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
+        tcall_write_word_(out, "error_type", tcall_error_type(failure->error));
     }
     if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
+        tcall_write_word_(out, "code",
+                          failure->code ? failure->code
+                                        : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
         tcall_write_flag_(out, "ran", true);
     if (brevity == TCALL_TELL_ALL_)
@@ -17983,15 +18006,14 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 
 static void tcall_write_outcome_(tcall_writer *out, int error)
 {
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    tcall_write_word_(out, "outcome", tcall_error_code(error));
 }
 
 /* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "fixes", '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
             tcall_write_string(out, tcall_fix_name(i));
@@ -18005,7 +18027,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
     if (!attempt->step) /* it is of an output */
         return;
     tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_word_(out, "by", attempt->by);
     tcall_write_pair_(out, "arguments", attempt->came);
     tcall_write_fixes_(out, attempt->fixes);
     tcall_write_outcome_(out, attempt->error);
@@ -18018,8 +18040,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
     const tcall_attempt *attempt;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "attempts", '[');
     for (attempt = call->attempts; attempt; attempt = attempt->next)
         tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
@@ -18031,17 +18052,15 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *const texts[] = {foreign ? foreign->name : "builtin",
-                                 foreign ? foreign->version : TOOLCALL_VERSION,
-                                 foreign                        ? "foreign"
-                                 : tool->shape                  ? "shape"
-                                 : tcall_is_compiled_(tc, tool) ? "eager"
-                                                                : "lazy"};
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
-    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
-    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    tcall_write_nest_(out, "validator", '{');
+    tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
+    tcall_write_word_(out, "version",
+                      foreign ? foreign->version : TOOLCALL_VERSION);
+    tcall_write_word_(out, "mode",
+                      foreign       ? "foreign"
+                      : tool->shape ? "shape"
+                                    : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18053,8 +18072,8 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
     const tcall_tool *tool = call->tool;
     tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+        tcall_write_word_(out, "no_schema_mode",
+                          modes[tool->no_schema_mode % 3]);
     tcall_write_flag_(out, "repaired", call->repaired);
 }
 
@@ -18064,7 +18083,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -18074,7 +18093,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
                                                  : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+        tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
     tcall_write_flag_(out, "ran", call->cx.result.ran);
@@ -18086,8 +18105,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
-    tcall_write_pair_(
-        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_word_(out, "step", steps[asked->step % TCALL_ARRAY_LEN(steps)]);
     tcall_write_outcome_(out, call->error);
     if (call->error < 0)
         tcall_write_call_errors(out, call);
@@ -19103,7 +19121,8 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    return cx->last_attempt = r;
+    cx->last_attempt = (int16_t)r;
+    return r;
 }
 
 /* Runs the tool inside of those hooks around it that follow a place. */
@@ -19200,8 +19219,8 @@ int tcall_approval(tcall_ctx *cx)
     if (!cx->call)
         return TCALL_E_USAGE;
     cx->approval_wanted = true;
-    if (cx->hooks)
-        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    if (cx->tc->desc.stages)
+        r = cx->tc->desc.stages->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
@@ -19250,7 +19269,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
-    cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
@@ -19296,8 +19314,8 @@ static int tcall_checked_(tcall_ctx *cx)
 /* Runs the tool, inside of the hooks around it. */
 static int tcall_make_(tcall_ctx *cx)
 {
-    if (cx->hooks)
-        return cx->hooks->around(cx);
+    if (cx->tc->desc.stages)
+        return cx->tc->desc.stages->around(cx);
     cx->attempt = 1;
     return tcall_run_(cx);
 }
@@ -19324,8 +19342,8 @@ static int tcall_walk_(tcall_ctx *cx)
         int r = TCALL_OK;
         while (own->stage < cx->stage)
             own++;
-        if (cx->hooks)
-            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        if (cx->tc->desc.stages)
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -19360,7 +19378,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        cx->hooks->again(cx);
+        cx->tc->desc.stages->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -20535,37 +20553,18 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list, which begins so: there are no messages with
- * parts. */
-TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    tcall_item item;
-    uint8_t state = 0;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &state);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, state);
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
-    }
-    tcall_write_text(out, "]");
-}
-
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms. */
+ * model, and one of the user, are the first forms; without the latter it is a
+ * flat list. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *begin, const char *forms)
 {
     tcall_history_ history;
+    const bool flat = !*tcall_nth_(begin, 1);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
@@ -20579,7 +20578,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             continue;
         side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
-        if (side != last) {
+        if (!flat && side != last) {
             if (last)
                 tcall_write_text(out, "]}");
             tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
@@ -20741,7 +20740,7 @@ static bool tcall_is_sent_(const tcall_provider *provider,
 {
     const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
-    if (request->offer ? !tcall_offers_(request->offer, index)
+    if (request->offer ? !TCALL_BIT_OF_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
     return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
@@ -21159,26 +21158,6 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
         tcall_reasoning_drop_(reader, at, 0);
 }
 
-/* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
-{
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->said.words || reader->said.words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
-}
-
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
@@ -21234,61 +21213,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED_)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->element.type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->element.open)
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
-            TCALL_ITEM_TEXT;
-    reader->said.text_ends = reader->said.has_text;
-}
-
-/* ---- elements as they came ---- */
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->doc.whole && reader->doc.repeats) &&
-           (!reader->element.type ||
-            reader->element.type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-    head->index = reader->element.index;
-    if (reader->element.type == TCALL_MEANS_REASONING)
-        reader->answer.reasoning_dropped += reader->raw_missing;
-    else
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    reader->raw_missing = 0;
 }
 
 /* ---- streams ----
@@ -21501,27 +21425,6 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Whole arguments begin: they may be those of the last call with this number.
- * Only the first element of a document is compared. */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
-{
-    const size_t pending = reader->place[TCALL_AT_PENDING_];
-    size_t at = reader->start;
-    if (reader->doc.whole ||
-        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
-                                         : reader->chat->block->low))
-        return;
-    reader->echo = 0;
-    for (; at < pending; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->element.index && known->index != reader->element.index))
-            continue;
-        reader->place[TCALL_AT_ECHOED_] = at;
-        reader->doc.echoes = true;
-    }
-}
-
 /* Arguments that are compared, as far as they are known. */
 static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
 {
@@ -21703,23 +21606,6 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
     }
 }
 
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
 /* Takes a piece of a part of the current element. */
 TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
@@ -21833,49 +21719,6 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
         tcall_reader_settle_(reader);
 }
 
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
-        reader->said.cut = reader->doc.cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
-    } else if (reader->doc.stopped) {
-        reader->said.finished = true;
-    }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->doc.in_whole = true;
-        reader->doc.whole = !reader->doc.piece;
-    } else if (!reader->doc.in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
-    }
-}
-
 /* ==========================================================================
  * >>text_calls
  *
@@ -21985,34 +21828,35 @@ static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
     reader->answer.calls += text->error == TCALL_OK;
 }
 
+/* Finds the member that has one of "name\0other\0". Returns false if there are
+ * two: which is meant? */
+static bool tcall_spoken_one_(tcall_json object, const char *names,
+                              tcall_json *one)
+{
+    bool clear = true;
+    for (; *names; names += strlen(names) + 1) {
+        tcall_json v = tcall_json_get(object, names);
+        clear = clear && !(v.at && one->at);
+        *one = one->at ? *one : v;
+    }
+    return clear;
+}
+
 /* Finds the name and the arguments of a call that is one object, or in one of
- * its members, "function". Returns false if it has two of either: which is
- * meant? */
+ * its members, "function". Returns false if it has two of either. */
 static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
                                 tcall_json *args)
 {
-    static const char *const names[] = {"name",      "function",  "tool",
-                                        "tool_name", "arguments", "parameters",
-                                        "args"};
-    tcall_json inner, v;
     bool clear = true;
-    for (; object.at; object = inner) {
-        inner = tcall_json_of_(NULL, NULL);
-        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_json *part;
-            size_t i = 0;
-            while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_text_is_(v.key, names[i]))
-                i++;
-            part = i < 4 ? name : args;
-            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
-                part = &inner;
-            if (i == TCALL_ARRAY_LEN(names))
-                continue;
-            clear = clear && !part->at;
-            *part = part->at ? *part : v;
-        }
-    }
+    do {
+        *name = tcall_json_of_(NULL, NULL);
+        clear =
+            clear &&
+            tcall_spoken_one_(object, "name\0function\0tool\0tool_name\0",
+                              name) &&
+            tcall_spoken_one_(object, "arguments\0parameters\0args\0", args);
+        object = *name;
+    } while (tcall_json_type(object) == TCALL_OBJECT);
     return clear;
 }
 
@@ -22022,7 +21866,7 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
+    tcall_json name, args = tcall_json_of_(NULL, NULL);
     tcall_machine machine;
     tcall_machine_desc desc;
     tcall_str kept;
@@ -22510,24 +22354,34 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns digits in front of a unit as a number, moved by so many decimals and
- * cut at the end of the range of 32 bits, or -1 where there is anything else.
- */
-static long tcall_digits_(const char *text, const char *unit, int decimals)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
 {
     static const char digits[] = "0123456789";
     const tcall_int most = 0x7FFFFFFF;
     size_t len = strspn(text, digits);
     tcall_num_ number;
-    tcall_int value;
+    tcall_int ms;
     int rest;
-    if (*unit && text[len] == '.')
+    if (text[len] == '.')
         len += 1 + strspn(text + len + 1, digits);
-    if (!len || strcmp(text + len, unit) != 0)
+    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
         return -1;
     number = tcall_num_read_(tcall_slice_(text, len));
-    tcall_num_whole_(&number, decimals, &value, &rest);
-    return (long)(value < most ? value : most);
+    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
+    return (long)(ms < most ? ms : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -22618,7 +22472,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text, "", 0);
+        long code = tcall_digits_(answer->stop_text);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -22636,6 +22490,159 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
+/* ---- reasoning ---- */
+
+/* Is a piece of this part, that begins with c, kept? A signature is not while
+ * its element only begins. */
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
+{
+    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
+    const unsigned data = 1u << TCALL_REASONING_DATA;
+    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
+                           1u << TCALL_REASONING_ELEMENTS;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
+    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+           (!reader->said.words || reader->said.words == field);
+}
+
+/* Is anything of it there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+static void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->element.type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
+}
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
+    if (!reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
+    reader->raw_missing = 0;
+}
+
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
+    }
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
+}
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ * Only the first element of a document is compared. */
+static void tcall_reader_echo_(tcall_reader *reader)
+{
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
+    size_t at = reader->start;
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
+        return;
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->element.index && known->index != reader->element.index))
+            continue;
+        reader->place[TCALL_AT_ECHOED_] = at;
+        reader->doc.echoes = true;
+    }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* ---- fields ---- */
@@ -22741,7 +22748,7 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
 static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     tcall_answer *answer = &reader->answer;
-    const long number = tcall_digits_(reader->word, "", 0);
+    const long number = tcall_digits_(reader->word);
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
@@ -22751,15 +22758,6 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
     }
-}
-
-/* "48s", "34.4s" or "250ms": how long to wait. */
-static void tcall_reader_delay_(tcall_reader *reader)
-{
-    long *ms = &reader->answer.wait_ms;
-    *ms = tcall_digits_(reader->word, "s", 3);
-    if (*ms < 0)
-        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -22775,7 +22773,7 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        tcall_reader_delay_(reader);
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
@@ -22852,12 +22850,10 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
     reader->doc.told = true;
-    if (c == 'n') /* null is as good as nothing */
-        return false;
-    tcall_reader_tell_piece_(reader, field);
-    reader->word_len = 0;
-    reader->word[0] = 0;
     reader->growing = false;
+    if (c == 'n' || tcall_field_is_word_(field)) /* null is nothing */
+        return c != 'n';
+    tcall_reader_tell_piece_(reader, field);
     /* Some streams end with the whole answer. */
     if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
         field <= TCALL_FIELD_DELTA)
@@ -22890,18 +22886,27 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_answer *answer = &reader->answer;
+    if (reader->in_page)
+        answer->message[0] = 0;
+    reader->in_page = false;
+    tcall_append_cut_(answer->message, sizeof answer->message, piece);
+}
+
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
     for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
         reader->word[reader->word_len++] = *piece.ptr++;
-    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
-    tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
     } else if (reader->part) {
@@ -22910,11 +22915,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
-            answer->error = TCALL_E_PROVIDER;
-        if (reader->in_page)
-            answer->message[0] = 0;
-        reader->in_page = false;
-        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+            reader->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(reader, bytes);
     }
 }
 
@@ -22922,8 +22924,9 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        tcall_reader_word_(reader, field);
+        reader->word[reader->word_len] = 0;
         reader->word_len = 0;
+        tcall_reader_word_(reader, field);
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
@@ -23349,14 +23352,12 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
 /* Before the first document the message has the beginning of what came. */
 static void tcall_reader_fail_silence_(tcall_reader *reader)
 {
-    tcall_answer *answer = &reader->answer;
     tcall_reader_fail_(reader, TCALL_E_LIMIT);
     if (!reader->any_document)
         return;
-    answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message,
-                      tcall_str_of("comments or empty events without end"));
+    reader->in_page = true;
+    tcall_reader_message_(reader,
+                          tcall_str_of("comments or empty events without end"));
 }
 
 /* Passes over what most lines begin with, and over those that do not matter. */
@@ -23996,7 +23997,7 @@ static int tcall_responses_write_(const tcall_provider *provider,
 {
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request, tcall_responses_choices_);
@@ -24247,7 +24248,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     bool chosen;
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_interactions_forms_);
     chosen =
         tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
@@ -25262,9 +25263,9 @@ static void tcall_agent_offer_these_(tcall_agent *agent,
         int at = 0;
         while (tools && at < count && tools[at].index != i)
             at++;
-        tcall_set_offer_(tc->offer, i,
-                         !excluded && (!tools || at < count) &&
-                             (!agent->picked || tcall_offers_(tc->offer, i)));
+        tcall_set_bit_(tc->offer, i,
+                       !excluded && (!tools || at < count) &&
+                           (!agent->picked || TCALL_BIT_OF_(tc->offer, i)));
     }
 }
 
@@ -25301,7 +25302,7 @@ TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
     const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
     for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
+        count += TCALL_BIT_OF_(tc->offer, i);
     return count;
 }
 
@@ -26228,7 +26229,7 @@ static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
     tcall_save_number_(saver, waits);
     tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_offers_(tc->offer, i))
+        if (TCALL_BIT_OF_(tc->offer, i))
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
@@ -26299,7 +26300,7 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
     for (; count && !loader->damaged; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
         if (tool && !tcall_withheld_(tc, tool))
-            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
+            tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -26646,7 +26647,8 @@ static void tcall_mcp_find_(tcall_mcp *mcp)
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
- * where none was so far, or the text is wanted. */
+ * where none was so far, or the text is wanted. Where no arguments come, the
+ * stash is what they are then: an empty object. */
 static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                             char **out)
 {
@@ -26665,6 +26667,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         *out = mcp->at_work.reading.stash;
         return;
     }
+    mcp->at_work.reading.stash[0] = '\0';
     tcall_mcp_find_(mcp);
     *shape = &tcall_any_;
     if (mcp->tool) {
@@ -26766,7 +26769,9 @@ static void tcall_mcp_part_(void *user, char letter)
     uint8_t version = mcp->message.params.version;
     switch (letter) {
     case 'i': /* as it came: no client has to know another spelling of it */
-        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        if (!mcp->message.id[0])
+            TCALL_SAY(out, "null");
+        tcall_write_text(out, mcp->message.id);
         break;
     case 'v': /* the client's version, or the latest of its era */
         tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
@@ -26840,10 +26845,10 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
         TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
-        if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
-        else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        tcall_write_flash(&mcp->out,
+                          mcp->desc.approve
+                              ? TCALL_FLASH_TEXT_("did not")
+                              : TCALL_FLASH_TEXT_("nobody can be asked here"));
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -26864,7 +26869,8 @@ typedef struct tcall_mcp_made_ {
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->at_work.reading.stash[0] != '\0';
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    uint8_t from = TCALL_MCP_STEPS_;
     if (mcp->made) {
         tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
         return mcp->made->error;
@@ -26874,15 +26880,12 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
-    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
-        late = true;
-    }
-    late = late && !mcp->at_work.reading.decoder.error;
-    if (late)
+    if (mcp->at_work.reading.stash[0] && !decoder->error) {
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.reading.decoder.error)
-        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+        from = 0;
+    }
+    if (decoder->error)
+        return tcall_mcp_misfits_(mcp, from);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
 
@@ -27037,7 +27040,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->at_work.reading.stash[0] = '\0';
+    TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -27163,7 +27166,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
-    const char *arguments = mcp->at_work.reading.stash;
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
     tcall_loan_ loan;
@@ -27178,7 +27180,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
         tcall_subscribe(tc, &listener);
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
-                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+                      tcall_str_of(mcp->at_work.reading.stash), &out, NULL);
     tcall_unsubscribe(tc, &listener);
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */

@@ -372,35 +372,28 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
-/* Searches the string at a quote, piece by piece where it has escapes. A schema
- * with a pattern that is not built in was refused. */
+/* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
 {
-    bool found = false;
-#ifndef TOOLCALL_NO_PATTERN
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
     tcall_pattern pattern = {
         NULL,          0, 0, (const tcall_node_ *)match->program, match->count,
         match->states, 0};
     tcall_search search = {NULL, 0, false};
     size_t size;
+    bool found;
     search.memory = tcall_machine_rest_(m, &size);
     tcall_machine_costs_(m, (size_t)(bytes.end - bytes.at + 1) *
                                 (1 + match->states / 16));
-    if (!tcall_machine_takes_(m, tcall_pattern_memory(&pattern)) ||
+    if (!tcall_machine_takes_(m, match->by->memory(&pattern)) ||
         !tcall_machine_going_(m))
         return false;
     do {
         tcall_str piece = tcall_text_run_(&bytes);
-        found = tcall_pattern_find(&pattern, &search, piece,
-                                   bytes.at >= bytes.end) != NULL;
+        found = match->by->find(&pattern, &search, piece,
+                                bytes.at >= bytes.end) != NULL;
     } while (!found && bytes.at < bytes.end);
-#else
-    (void)m;
-    (void)match;
-    (void)quote;
-#endif
     return found;
 }
 

@@ -506,6 +506,21 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
+                                     const char *text)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, text);
+}
+
+/* Opens an object or array that is the value of a key. */
+TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
+                                     char bracket)
+{
+    tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
+}
+
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* Needs: PATTERN, INT64. */
+/* Needs: INT64. */
 /* The machine: what it accepts, writes, stores, coerces and notes, in pieces of
  * any length and in memories of any size. */
 #ifdef TEST_LINKED
