@@ -257,6 +257,29 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
 }
 
+/* Returns the digit for 0 to 15. */
+TCALL_SHARED_ char tcall_hex_digit_(int value)
+{
+    return (char)(value < 10 ? '0' + value : 'a' + value - 10);
+}
+
+/* Writes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
+{
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
+        out[4] = tcall_hex_digit_(c >> 4);
+        out[5] = tcall_hex_digit_(c & 15);
+    }
+    return *letter ? 2 : 6;
+}
+
 /* ---- the grammar of numbers ---- */
 
 /* States of a number. After those marked it may end. */

@@ -98,7 +98,6 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
     uint16_t next_hook;   /* where those of the stage at hand are */
     uint16_t around;      /* where the hook is that is around what runs */
@@ -119,9 +118,9 @@ struct tcall_ctx {
     /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
     bool has_deadline : 1;
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits */
-    size_t wanted;    /* bytes of an output that did not fit */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    size_t wanted;        /* bytes of an output that did not fit */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -161,7 +160,11 @@ struct tcall_call {
     /* What became of it. */
     bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    int error; /* TCALL_OK or what went wrong */
+    bool by_model : 1;  /* private: an agent's, held to the offer of its turn */
+    bool repairing : 1; /* private: desc.repair answered TCALL_E_AGAIN */
+    bool is_agents : 1; /* private: it is under way, and its agent releases it
+                         */
+    int error;          /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
@@ -176,10 +179,7 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    bool is_agents; /* an agent's that is under way: it releases it */
-    size_t mark;    /* of the block, see tcall_block_release_ */
+    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */

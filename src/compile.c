@@ -8,9 +8,9 @@
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then it is walked over twice by
- * the same code: the first walk only adds up how much memory it takes, so that
- * nothing is begun that there is no memory for; the second one makes nodes.
+ * The recogniser checks that the text is JSON. Then one walk over it makes all
+ * nodes; where they do not fit, it is made once more, and only adds up what
+ * they take.
  *
  * Members and rows are put on a stack. When the schemas of a keyword are over,
  * their members are one array at its top, and when a schema is over, so are its
@@ -46,6 +46,7 @@ typedef struct tcall_author_ {
     bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
+    const struct tcall_patterns_ *patterns; /* NULL: none are read */
 } tcall_author_;
 
 /* Tells of a fault at a place in the text. The one that stands first there
@@ -122,9 +123,9 @@ typedef struct tcall_sc_ {
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
-    const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
     uint8_t draft, depth;
+    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
@@ -159,13 +160,16 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. */
+/* Puts so many bytes on the stack. Where they do not fit, all is only counted
+ * from then on. */
 static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
     void *at = c->top;
     c->bytes += bytes;
-    if (!at)
+    if (!at || bytes > (size_t)(c->high - c->top)) {
+        c->top = NULL;
         return &c->spare;
+    }
     c->top += bytes;
     return at;
 }
@@ -244,25 +248,25 @@ static const char *tcall_sc_text_(const tcall_member *member)
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-#ifndef TOOLCALL_NO_PATTERN
+    const struct tcall_patterns_ *by = c->author->patterns;
     tcall_pattern pattern;
     size_t size = c->top ? (size_t)(c->high - c->top) : 0;
     uint32_t bytes;
-    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                              TCALL_PATTERN_ESCAPED, c->top,
-                              size) == TCALL_E_INVALID)
+    if (!by) {
+        tcall_sc_refuse_(c, quote, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+        return;
+    }
+    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+                    c->top, size) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
     bytes = tcall_whole_words_((uint32_t)pattern.need);
     tcall_sc_push_(c, bytes);
     match->text = quote;
+    match->by = by;
     match->program = tcall_sc_settle_(c, bytes);
     match->count = pattern.count;
     match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
 }
 
 /* Compiles the patterns of the members on the stack, which are to follow them.
@@ -272,7 +276,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
     const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
     const tcall_member *member = (tcall_member *)(void *)c->top - count;
     tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count; count--)
+    for (; count && c->top; count--)
         tcall_sc_pattern_(c, match++, (member++)->name);
     tcall_sc_settle_(c, bytes);
 }
@@ -338,10 +342,11 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        c->beyond = p;
+        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
     memset(member, 0, sizeof *member);
     member->name = name;
     member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    member->node.digits = name == p ? 0 : c->digits;
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -354,31 +359,29 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on, digits = 0;
+    uint8_t on = c->open[c->depth].on;
     const char *p = at;
-    tcall_member *member = (tcall_member *)(void *)c->top;
-    bool open;
-    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+    c->digits = 0;
+    if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
+        c->digits = tcall_sc_digits_(name);
     }
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
-    if (member)
-        member->node.digits = digits;
-    return open ? p + 1 : tcall_text_skip_(p);
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+        return p + 1;
+    return tcall_text_skip_(p);
 }
 
 /* ---- the keywords of a schema ---- */
 
-/* Returns the draft that the value of a $schema names; of none that is known
- * the other. */
-static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
+/* Returns the draft that the value of a $schema names, -1: none that is known.
+ */
+static int tcall_sc_draft_of_(const char *p)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -386,8 +389,19 @@ static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (uint8_t)tcall_drafts_[i].draft;
-    return other;
+            return (int)tcall_drafts_[i].draft;
+    return -1;
+}
+
+/* Returns the draft of a schema: the one of its $schema, or the other. */
+static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+{
+    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
+    const char *root = none ? NULL : tcall_text_space_(text.ptr);
+    const char *p =
+        tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
+    int draft = p ? tcall_sc_draft_of_(p) : -1;
+    return (uint8_t)(draft < 0 ? (int)other : draft);
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -481,7 +495,7 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
+        if (tcall_sc_draft_of_(p) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -571,8 +585,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
-        c->draft = tcall_sc_draft_of_(p, c->draft);
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
     if (c->top)
@@ -680,6 +692,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
+    c->bytes = c->marks = 0;
     tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
@@ -931,6 +944,30 @@ static void tcall_sc_finish_(tcall_sc_ *c)
     }
 }
 
+/* Moves what stays down, and whatever points to it. */
+static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
+{
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = &c->mark[i].member->node;
+        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
+        if (row)
+            node->rows = (tcall_row *)(void *)((char *)row - by);
+        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
+            bool one = row->on == TCALL_ON_PATTERN_;
+            bool matches = one || row->on == TCALL_ON_PATTERNS_;
+            tcall_match *match =
+                (tcall_match *)(uintptr_t)tcall_row_match_(row);
+            uint16_t left = matches ? row->count : 0;
+            for (; left; left--, match++)
+                match->program = (const char *)match->program - by;
+            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
+                row->of.text -= by; /* of each pointer */
+        }
+    }
+    c->high = (char *)memmove(c->high - by, c->high, c->bytes);
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
@@ -940,56 +977,51 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
-    uint32_t marks, stays;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
+    uint32_t marks;
+    int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
+                                             : TCALL_E_LIMIT;
     tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
-    c.steps = TOOLCALL_MAX_STEPS;
-    if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_json_check(text);
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    tcall_sc_walk_(&c);
-    if (c.beyond) {
-        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
-                            "too many schemas", "split the schema");
-        return TCALL_E_SCHEMA;
+    c.out = out;
+    c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
+    c.draft = tcall_sc_draft_(text, author->draft);
+    if (mem && size > pad) {
+        c.top = (char *)mem + pad;
+        c.high = c.top + (size - pad) / word * word;
+        tcall_sc_walk_(&c);
     }
-    stays = c.bytes;
+    if (!c.top)
+        tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (!mem || size < out->need)
-        return TCALL_E_MEMORY;
-    size -= pad;
-    if (author->end)
-        from = size / word * word - stays;
-    c.top = (char *)mem + pad + from;
-    c.high = c.top + stays;
-    c.mark =
-        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
-    c.mark->member = (tcall_member *)(void *)c.top;
+    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    if (!c.top || size < out->need)
+        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
-    out->used = author->end ? size - from : pad + stays;
-    tcall_sc_walk_(&c);
-    out->root = &c.mark->member->node;
     tcall_sc_finish_(&c);
     if (out->reason)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA : (int)out->used;
+        return TCALL_E_SCHEMA;
+    if (!author->end)
+        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
+    from = (size_t)(c.high - (char *)mem);
+    out->used = author->end ? size - from : from + c.bytes;
+    out->root = &((tcall_member *)(void *)c.high)->node;
+    return (int)out->used;
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }

@@ -29,17 +29,17 @@ const char *tcall_fix_name(int i)
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
     const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* pattern that ends the string at hand,
-                                   * or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const char *value, *over;  /* where the value begins; its end, NULL: it goes
+                                * on; end: not only the same has followed it */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* pattern that ends the string at hand,
+                                * or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
-    bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
 
 /* The first error stays, and its place. */
@@ -267,7 +267,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    text->alone = false;
+    text->over = text->end;
     return true;
 }
 
@@ -287,7 +287,7 @@ static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
     const char *value = text->value, *at = text->at;
-    if (!text->alone || *at != '{')
+    if (*at != '{')
         return false;
     while (value < text->over) {
         const char *to = tcall_lenient_token_(value, text->over);
@@ -462,7 +462,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
-    if (error == TCALL_E_TRAILING && text->alone &&
+    if (error == TCALL_E_TRAILING && text->over < end &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
@@ -638,7 +638,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
-    text.alone = true;
     tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);

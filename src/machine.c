@@ -6,11 +6,9 @@
 /* ==========================================================================
  * >>machine
  *
- * A value begins: the frames around it push one frame for each node that is for
- * it, these push those that their rows bring. It ends: each answers, the last
- * first, and tells its parent. What rows do stands in >>rows and is reached
- * through the table that the target names; a shape is a run of one frame and
- * needs none of it.
+ * The recogniser tells of names and values; each is written as checked text.
+ * Who is at work on values, the rows of a schema or a shape, is told of them
+ * when they begin and when they are complete, and reads them in that text.
  */
 
 enum { /* what a frame's verdict is to its parent */
@@ -19,16 +17,16 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and several branches came as far */
 };
 
 enum {
-    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
-    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
-                              * its business */
-    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
-    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
+    TCALL_FRAME_BAD_ = 1,   /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,  /* it is of another type: what is within is none of
+                             * its business */
+    TCALL_FRAME_GROUP_ = 4, /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8 /* of a branch: its first misfit is noted */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -58,26 +56,22 @@ struct tcall_open_ {
     uint16_t first, last; /* its run of frames */
     uint32_t count;       /* members or items so far */
     uint32_t at;          /* in the text */
-    uint32_t names;       /* that no frame knows, by hash; all: look for two
-                           * that are alike */
+    uint32_t names;       /* that nobody knows, by hash; all: look for two that
+                           * are alike */
 };
 
-/* What rows do. */
+/* Who is at work on values. */
 struct tcall_rows {
-    /* A value begins: pushes what the frames around have for it. */
-    void (*enter)(tcall_machine *m);
-    /* Pushes what the rows of the run bring. */
-    void (*expand)(tcall_machine *m);
-    /* An object or array opens. */
-    void (*opens)(tcall_machine *m);
-    /* A name is complete: returns whether a frame knows it. */
+    /* A value begins. */
+    void (*begins)(tcall_machine *m);
+    /* A name is complete: returns whether it is known. */
     bool (*name)(tcall_machine *m);
-    /* A value is complete. */
+    /* A value of these types is complete. */
     void (*ends)(tcall_machine *m, uint8_t types);
-    /* The types that the run admits. */
+    /* Returns the types that the value at hand may have. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema has it, or NULL. */
+    /* Takes the member at hand back, if it may be absent. Returns its name, or
+     * NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -104,6 +98,34 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
         m->steps -= (int32_t)steps;
 }
 
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token, m->len - m->token);
+}
+
+static bool tcall_machine_is_container_(uint8_t types)
+{
+    return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
+}
+
+/* Notes a fault. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS)
+        m->faults[m->fault_count] = *fault;
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* ---- the arena ---- */
+
+/* What is always left, so that a frame can be written to, and a level. */
+#define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
@@ -113,14 +135,18 @@ TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
     return from;
 }
 
-/* Notes how much of the arena is in use, and so many bytes more. */
-TCALL_SHARED_ void tcall_machine_took_(tcall_machine *m, size_t more)
+/* Returns whether so many bytes of it are free, and notes them as used. */
+TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
 {
-    size_t gap;
-    tcall_machine_rest_(m, &gap);
-    gap = gap > more ? gap - more : 0;
-    if (m->gap > gap)
-        m->gap = gap;
+    size_t rest;
+    tcall_machine_rest_(m, &rest);
+    if (rest < size + TCALL_MACHINE_SPARE_) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return false;
+    }
+    rest -= size + TCALL_MACHINE_SPARE_;
+    m->gap = rest < m->gap ? rest : m->gap;
+    return true;
 }
 
 /* ---- checked text ---- */
@@ -145,96 +171,27 @@ static inline void tcall_machine_put_char_(tcall_machine *m, char c)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
 }
 
-/* Writes a character that needs an escape. */
-TCALL_NOINLINE_ static void tcall_machine_put_escaped_(tcall_machine *m,
-                                                       uint8_t code)
-{
-    static const char letters[] TCALL_FLASH_ = "btn\0fr";
-    char escape[] = "\\u0000";
-    size_t len = 2;
-    escape[1] = (char)code;
-    if (code < 0x20)
-        escape[1] =
-            code >= 8 && code <= 13 ? TCALL_BYTE_(&letters[code - 8]) : (char)0;
-    if (!escape[1]) {
-        escape[1] = 'u';
-        escape[4] = (char)('0' + (code >> 4));
-        code &= 15;
-        escape[5] = (char)(code < 10 ? '0' + code : 'a' + code - 10);
-        len = 6;
-    }
-    tcall_machine_put_(m, escape, len);
-}
-
 /* Writes decoded bytes of a string. What was escaped comes alone. */
 static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
                                        size_t len)
 {
     uint8_t code = (uint8_t)*bytes;
-    if (len > 1) {
-        tcall_machine_put_(m, bytes, len);
-    } else if (code >= 0x20 && code != '"' && code != '\\') {
-        tcall_machine_put_char_(m, (char)code);
-    } else {
-        tcall_machine_put_escaped_(m, code);
-        if (!code && m->is.for_c)
-            tcall_machine_stop_(m, TCALL_E_NUL);
+    char escape[6];
+    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+        len = tcall_escape_(escape, *bytes);
+        bytes = escape;
+        m->escapes += (uint32_t)len - 1;
     }
+    tcall_machine_put_(m, bytes, len);
+    if (!code && m->is.for_c)
+        tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- frames ---- */
-
-/* Takes the next slot. Where the arena is full it is one that counts for
- * nothing. */
-static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
-{
-    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
-    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
-    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
-        m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else
-        m->frames++;
-    m->gap = m->gap < gap ? m->gap : gap;
-    return slot;
-}
-
-/* Pushes a frame that belongs to no branch. */
-TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
-                                                const tcall_node *node,
-                                                const tcall_row *by,
-                                                uint16_t parent)
-{
-    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    memset(f, 0, sizeof *f); /* its role is AND */
-    f->parent = parent;
-    f->node = node;
-    f->by = by;
-    f->count = TCALL_NO_FRAME_;
-    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
-        m->brings = true;
-    return f;
-}
-
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
-/* The text at hand. */
-TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token, m->len - m->token);
-}
-
-/* ---- shapes ---- */
+/* ---- a shape at work ----
+ *
+ * It is for values that lie in its own objects and lists alone: as many as are
+ * open there are open in the text, too.
+ */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -253,78 +210,104 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    bool around = levels < m->fit.levels;
     size_t count = m->fit.length - m->syntax.followed;
-    tcall_fault fault;
-    if (object || levels < m->fit.levels)
+    tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
+                         0,    around ? m->open->at : m->token,
+                         NULL, NULL,
+                         NULL};
+    if (object || around)
         place--;
     if (code == TCALL_MISFIT_REQUIRED)
         count = place->index;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = levels < m->fit.levels ? m->open->at : m->token;
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* The root begins. */
-static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+static bool tcall_shaped_(const tcall_machine *m)
 {
-    if (target->node) {
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
-    } else if (target->object || target->shape) {
-        m->fit.object = target->object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
-                        target->object ? &tcall_root_ : target->shape,
-                        target->out);
-    } else if (target->rows) { /* a schema that was refused accepts nothing */
-        tcall_machine_stop_(m, TCALL_E_SCHEMA);
-    }
+    return m->syntax.depth == m->fit.levels;
 }
 
-/* A value with a shape begins. What no shape is for is read all the same, as is
- * what is kept as its text. */
-static void tcall_machine_fit_(tcall_machine *m, char first)
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
 {
-    tcall_ask_ ask;
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->syntax.depth) {
+        m->fit.object = m->is.target.object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
+                        m->is.target.out);
+    }
     if (!m->inner)
         tcall_fit_next_(&m->syntax, &m->fit);
-    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
-    m->heard = ask != TCALL_SKIP_;
-    if (ask != TCALL_HEAR_ &&
-        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        m->skip = (uint8_t)(m->syntax.depth + 1);
+    m->heard = m->fit.place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
 }
 
-/* A value with a shape is complete, but an object or list: it is checked and
- * stored. */
-static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
 {
-    tcall_str text = tcall_machine_hand_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit.levels) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
-    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
-        m->fit.length = 0;
-        m->fit.nul = false;
-        tcall_fit_data_(&m->fit, text.ptr, text.len);
-    }
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(&m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
                     tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
                     m->fit.levels);
 }
 
-/* An object or array with a shape is complete, or is skipped. */
-static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    if (!m->skip) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
-    } else if (m->skip == m->syntax.depth + 1) {
-        m->skip = 0;
-        if (m->heard)
-            tcall_machine_fits_(m, types);
-    }
+    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
+
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    return tcall_place_drop_(m->fit.place - 1);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -336,65 +319,59 @@ typedef struct tcall_seen_ {
     uint32_t hash, at; /* 0: free */
 } tcall_seen_;
 
-/* Returns the name or item after this one. */
-static const char *tcall_machine_after_(const char *container, const char *at)
-{
-    return tcall_text_after_(
-        tcall_text_skip_(*container == '{' ? tcall_text_value_(at) : at));
-}
-
-/* Notes the name or item at an offset. Returns whether one that is alike was
- * noted before. */
+/* Notes the name or item at an offset of the container at hand. Returns whether
+ * one that is alike was noted before. */
 static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, uint32_t hash, uint32_t at,
-                               tcall_alike_ alike)
+                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at;
-    size_t k = hash / 7 % slots; /* those of one table share a remainder */
+    const char *text = m->text + m->token;
+    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
     for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
         tcall_machine_costs_(m, 1);
         if (!tcall_machine_going_(m) ||
-            (seen[k].hash == hash && alike(m, text + at, text + seen[k].at)))
+            (seen[k].hash == is.hash &&
+             alike(m, text + is.at, text + seen[k].at)))
             return true;
     }
-    seen[k].hash = hash;
-    seen[k].at = at;
+    seen[k] = is;
     return false;
 }
 
-/* Returns the second of two names, or items, of the container that ends which
- * are alike, or NULL. They go into a table in the rest of the arena; where it
+/* Returns which name, or item, of the container at hand is the second of two
+ * that are alike, or 0. They go into a table in the rest of the arena; where it
  * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
-                                               tcall_hash_of_ hash_of,
-                                               tcall_alike_ alike)
+TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
+                                          tcall_hash_of_ hash_of,
+                                          tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at, *at = NULL;
+    const char *text = m->text + m->token, *at = NULL;
     uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, table;
+    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
     tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
+    tcall_seen_ is;
     if (slots > size / 2 / sizeof *seen)
         slots = size / 2 / sizeof *seen;
     size = slots * sizeof *seen / sizeof *m->slot + 1;
     if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return NULL;
+        return 0;
     }
     m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
     tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (table = 0; !at && table < tables && tcall_machine_going_(m); table++) {
+    for (; !at && table < tables; table++) {
         memset(seen, 0, slots * sizeof *seen);
-        for (at = tcall_text_first_(text); at;
-             at = tcall_machine_after_(text, at)) {
-            uint32_t hash = hash_of(at);
-            if (hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, hash, (uint32_t)(at - text),
-                                   alike))
+        i = 0;
+        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
+            is.hash = hash_of(at);
+            is.at = (uint32_t)(at - text);
+            if (is.hash % tables == table &&
+                tcall_machine_saw_(m, seen, slots, is, alike))
                 break;
+            i++;
         }
     }
     m->frames = frames;
-    return at;
+    return at ? i : 0;
 }
 
 /* Names have one spelling in the text. */
@@ -413,260 +390,149 @@ static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
 
 /* ---- what the recogniser tells ---- */
 
-/* The type of a value, known by its first character; whether a number is whole
- * shows at its end. */
-static uint8_t tcall_machine_types_(char first)
-{
-    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-}
-
-/* A name is complete: which frames know it? Of the others mostly a hash says
- * that they did not come before. */
-static void tcall_machine_name_ends_(tcall_machine *m)
-{
-    tcall_open_ *open = m->open;
-    bool known = false;
-    m->named = false;
-    m->first = m->frames;
-    if (m->fit.place && !m->skip)
-        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
-    else if (open->last > open->first)
-        known = m->is.target.rows->name(m);
-    if (!known) {
-        uint32_t bit = (uint32_t)1
-                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
-        open->names = open->names & bit ? UINT32_MAX : open->names | bit;
-    }
-}
-
-/* A name begins in the text: after a comma, but for the first. */
-static void tcall_machine_name_begins_(tcall_machine *m)
-{
-    if (m->open->count++)
-        tcall_machine_put_char_(m, ',');
-    m->key = m->token = (uint32_t)m->len;
-    m->named = true;
-    m->fit.length = 0;
-}
-
-/* A name comes: it is written, and looked for when it is whole. */
+/* A name comes: it is written, and looked for when it is whole. Of those that
+ * nobody knows mostly a hash says that they did not come before. */
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    bool first = !m->named;
-    if (first)
-        tcall_machine_name_begins_(m);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
-    else
-        m->fit.length += len; /* what is written may stand where it came */
-    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
-        tcall_machine_put_(m, name - 1, len + 2);
-    } else {
-        if (first)
-            tcall_machine_put_char_(m, '"');
-        if (len)
-            tcall_machine_put_decoded_(m, name, len);
-        if (last)
-            tcall_machine_put_char_(m, '"');
-    }
-    if (last && tcall_machine_going_(m))
-        tcall_machine_name_ends_(m);
-    return true;
-}
-
-/* A value begins in the text: after a colon, or, as an item, after a comma. */
-static inline void tcall_machine_item_(tcall_machine *m)
-{
-    if (m->syntax.depth && !m->inner) {
-        if (m->syntax.object)
-            tcall_machine_put_char_(m, ':');
-        else if (m->open->count++)
+    uint32_t bit;
+    if (!m->named) {
+        if (m->open->count++)
             tcall_machine_put_char_(m, ',');
+        m->key = m->token = (uint32_t)m->len;
+        m->escapes = 0;
+        tcall_machine_put_char_(m, '"');
     }
-    m->token = (uint32_t)m->len;
-}
-
-/* Pushes the frames of a value. Mostly its name said already which node alone
- * is for it. */
-static inline void tcall_machine_enter_(tcall_machine *m)
-{
-    const tcall_open_ *open = m->open;
+    m->named = !last;
+    if (len)
+        tcall_machine_put_decoded_(m, name, len);
+    if (!last)
+        return true;
+    tcall_machine_put_char_(m, '"');
     m->first = m->frames;
-    if (m->sole) {
-        const tcall_frame_ *f = &m->slot[open->first].frame;
-        uint16_t branch = f->branch;
-        tcall_machine_push_(m, m->sole, f->node->rows, open->first)->branch =
-            branch;
-        m->sole = NULL;
-    } else if (!m->syntax.depth) {
-        tcall_machine_target_(m, &m->is.target);
-    } else if (open->last > open->first) {
-        m->is.target.rows->enter(m);
-    }
-    if (m->brings)
-        m->is.target.rows->expand(m);
+    if (!tcall_machine_going_(m) ||
+        (m->is.target.rows && m->is.target.rows->name(m)))
+        return true;
+    bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
+    m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
+    return true;
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
-    tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
-        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    tcall_open_ open = {m->first, m->frames, 0, m->token, 0};
+    if (!tcall_machine_takes_(m, sizeof open))
         return;
-    }
-    m->open = open;
-    tcall_machine_took_(m, 0);
-    open->first = m->first;
-    open->last = m->frames;
-    open->count = 0;
-    open->at = m->token;
-    open->names = 0;
+    *--m->open = open;
     tcall_machine_put_char_(m, first);
-    if (m->frames > m->first)
-        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
-/* A value begins: its frames are pushed and its first character is written. */
+/* A value begins: after a colon, or, as an item, after a comma. */
 static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
     if (!tcall_machine_going_(m))
         return TCALL_SKIP_;
-    m->types = tcall_machine_types_(first);
-    tcall_machine_item_(m);
-    tcall_machine_enter_(m);
-    m->fit.length = 0;
-    m->heard = m->heard && m->skip;
-    if (m->fit.place && !m->skip)
-        tcall_machine_fit_(m, first);
-    if (first == '"') {
-        tcall_machine_put_char_(m, '"');
-    } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-               s->depth < TOOLCALL_MAX_DEPTH) {
-        tcall_machine_open_(m, first);
+    if (s->depth && !m->inner) {
+        if (s->object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
     }
+    m->token = (uint32_t)m->len;
+    m->escapes = 0;
+    if (!s->object) /* else its name has begun the run */
+        m->first = m->frames;
+    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    if (m->is.target.rows)
+        m->is.target.rows->begins(m);
+    if (first == '"')
+        tcall_machine_put_char_(m, '"');
+    else if (tcall_machine_is_container_(m->types) &&
+             s->depth < TOOLCALL_MAX_DEPTH)
+        tcall_machine_open_(m, first);
     m->inner = false;
     return TCALL_HEAR_;
 }
 
-/* A part of a scalar comes: it is written, and a text of a shape also stored.
- */
+/* A part of a scalar comes. */
 static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!tcall_machine_going_(m))
-        return;
-    if (m->types != TCALL_SHAPE_STRING) {
-        tcall_machine_put_(m, bytes, len);
-        return;
-    }
-    if (m->heard && !m->skip)
-        tcall_fit_data_(&m->fit, bytes, len);
+    if (m->types == TCALL_SHAPE_STRING)
+        tcall_machine_put_decoded_(m, bytes, len);
     else
-        m->fit.length += len;
-    tcall_machine_put_decoded_(m, bytes, len);
+        tcall_machine_put_(m, bytes, len);
 }
 
-/* Returns the types of the number at hand. A short whole one needs no decimal
- * arithmetic, here and where it is held against a bound. */
+/* Returns the types of the number at hand. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    size_t minus = *text.ptr == '-', i = minus;
+    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    int32_t whole = 0;
-    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        whole = whole * 10 + (text.ptr[i] - '0');
-    m->whole = minus ? -whole : whole;
-    m->known = i == text.len;
-    if (m->known)
-        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_num_read_(text);
-    if (m->is.for_c && !tcall_num_in_range_(&num))
-        tcall_machine_stop_(m, TCALL_E_RANGE);
-    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
-                                     : TCALL_SHAPE_NUMBER;
+    if (!whole || text.len > 300) { /* else its digits say nothing more */
+        num = tcall_num_read_(text);
+        whole = tcall_num_integral_(&num);
+        if (m->is.for_c && !tcall_num_in_range_(&num))
+            tcall_machine_stop_(m, TCALL_E_RANGE);
+    }
+    return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                 : TCALL_SHAPE_NUMBER;
 }
 
-/* Reads what stands in the text itself, which is written over what was read. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    uint32_t from = m->token + 1, end = m->again;
-    m->again = 0;
-    m->inner = true;
-    m->mended = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
-    m->mended = false;
-}
-
-/* A scalar is complete: it means another value, or it is checked. */
-static void tcall_machine_scalar_(tcall_machine *m)
+/* A scalar is complete. Returns its types, 0: it is done with. */
+static uint8_t tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
-    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
+    m->types = 0;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
-    m->types = 0;
     m->text[m->len] = '\0';
-    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
-        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
-        types = m->is.coerce(m, types);
-    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
-        types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
-        return;
-    if (m->again)
-        tcall_machine_again_(m);
-    else if (!types)
-        m->frames = m->first; /* the value was left out */
-    else if (shaped)
-        tcall_machine_fits_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
+        return 0;
+    if (types == TCALL_SHAPE_NUMBER)
+        return tcall_machine_number_(m);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
+        m->is.target.rows && !m->again)
+        return m->is.coerce(m, types);
+    return types;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then it is checked. */
-static void tcall_machine_closes_(tcall_machine *m)
+ * hashes agree. Returns its type. */
+static uint8_t tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
-    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
-    if (!tcall_machine_going_(m))
-        return;
     m->text[m->len] = '\0';
     m->token = open->at;
     m->first = open->first;
-    if (object && open->names == UINT32_MAX &&
+    if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->fit.place)
-        tcall_machine_fit_closes_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
-    m->open++;
+    return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
 
-/* A value is complete, whatever it is. */
+/* A value is complete. */
 static void tcall_machine_ends_(tcall_syntax_ *s)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
+    bool scalar = m->types != 0;
+    uint8_t types;
     if (!tcall_machine_going_(m))
         return;
-    if (m->types)
-        tcall_machine_scalar_(m);
-    else
-        tcall_machine_closes_(m);
+    types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
+    if (m->is.target.rows && types && tcall_machine_going_(m))
+        m->is.target.rows->ends(m, types);
+    m->frames = m->first;
+    if (!scalar)
+        m->open++;
 }
 
 static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
@@ -676,164 +542,123 @@ static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
 
 /* ---- coercion ---- */
 
-/* Whether the content of a string is one JSON value, and nothing before it. */
-static bool tcall_machine_is_json_(const char *at, const char *end)
+/* True and False are true and false. */
+static char tcall_machine_lower_(char c)
 {
-    tcall_syntax_ inner;
-    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
-    while (at < end && !inner.error) {
-        char bytes[4];
-        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
-        if (stop == at)
-            tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
-        else
-            at += tcall_syntax_feed_(&inner, at,
-                                     (size_t)((stop ? stop : end) - at));
-    }
-    return tcall_syntax_end_(&inner) == TCALL_OK;
+    return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
-/* Returns the types of the number that is the content of a string, 0: it is
- * none. */
-static uint8_t tcall_machine_number_meant_(tcall_str text)
+/* Returns the types of the JSON value that the string at hand holds, with no
+ * white space around it, 0: none, or none that a string may mean. */
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
-    uint8_t state = TCALL_N_START_;
+    const char *quote = m->text + m->token;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    char first = tcall_machine_lower_(quote[1]);
+    uint8_t types = tcall_types_from_(first);
+    tcall_str run = tcall_slice_(&first, 1);
+    tcall_syntax_ inner;
     tcall_num_ num;
-    size_t i;
-    for (i = 0; i < text.len && state; i++)
-        state = tcall_number_next_(state, text.ptr[i]);
-    if (!tcall_number_ends_(state))
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
+        tcall_is_space_(first))
         return 0;
-    num = tcall_num_read_(text);
+    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
+    for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
+        const char *end = run.ptr + run.len;
+        if (tcall_is_space_(end[-1]) && !tcall_machine_is_container_(types))
+            return 0;
+        while (run.ptr < end && !inner.error)
+            run.ptr +=
+                tcall_syntax_feed_(&inner, run.ptr, (size_t)(end - run.ptr));
+    }
+    if (tcall_syntax_end_(&inner) != TCALL_OK)
+        return 0;
+    if (!(types & TCALL_SHAPE_NUMBER))
+        return types;
+    num = tcall_num_read_(tcall_text_inner_(quote));
     if (!tcall_num_in_range_(&num))
         return 0;
-    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
-               ? TCALL_SHAPE_NUMBER
-               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-}
-
-/* Returns the types of the JSON value that the string at hand holds, 0: none.
- */
-static uint8_t tcall_machine_meaning_(const tcall_machine *m)
-{
-    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    tcall_str text = tcall_slice_(at, (size_t)(end - at));
-    if (*at == '{' || *at == '[')
-        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
-    if ((text.len == 4 && (*at | 0x20) == 't' &&
-         memcmp(at + 1, "rue", 3) == 0) ||
-        (text.len == 5 && (*at | 0x20) == 'f' &&
-         memcmp(at + 1, "alse", 4) == 0))
-        return TCALL_SHAPE_BOOLEAN;
-    return tcall_machine_number_meant_(text);
+    if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
+        types = TCALL_SHAPE_NUMBER;
+    return types;
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
                                    const char *name)
 {
-    if (m->coercion_count < TCALL_COERCIONS_) {
-        m->coercions[m->coercion_count].at = at;
-        m->coercions[m->coercion_count].how = how;
-        m->coercions[m->coercion_count].name = name;
-    }
+    tcall_coercion coercion = {at, how, name};
+    if (m->coercion_count < TCALL_COERCIONS_)
+        m->coercions[m->coercion_count] = coercion;
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
 }
 
-/* Decodes the string at hand, which holds an object or array, where it stands,
- * to be read again. */
-static void tcall_machine_decode_(tcall_machine *m)
+/* Decodes the string at hand where it stands and reads what it holds, which is
+ * written over it. */
+static void tcall_machine_again_(tcall_machine *m)
 {
-    char *to = m->text + m->token + 1;
-    const char *at = to, *end = m->text + m->len - 1;
-    while (at < end) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&at, bytes);
-        memcpy(to, bytes, len);
-        to += len;
+    char *from = m->text + m->token + 1, *to = from;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
-    m->again = (uint32_t)(to - m->text);
+    from[0] = tcall_machine_lower_(from[0]);
+    *to++ = ' '; /* ends a number */
     m->len = m->token;
     m->frames = m->first;
-}
-
-/* The string at hand becomes the scalar that it holds. */
-static void tcall_machine_bare_(tcall_machine *m)
-{
-    char *text = m->text + m->token;
-    m->len -= 2;
-    memmove(text, text + 1, m->len - m->token);
-    if (*text == 'T' || *text == 'F')
-        *text = (char)(*text | 0x20);
-    m->text[m->len] = '\0';
-    if (m->fit.place)
-        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
+    m->inner = m->again = true;
+    m->syntax.state = TCALL_AT_VALUE_;
+    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
+    m->again = false;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const tcall_open_ *open = m->open;
-    const char *name = NULL;
-    if (m->syntax.depth && m->syntax.object)
-        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
-                            : m->is.target.rows->drop(m);
+    tcall_open_ *open = m->open;
+    const char *name =
+        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
     if (!name)
         return false;
-    m->len = m->key - (--m->open->count > 0);
+    m->len = m->key - (--open->count > 0);
     tcall_machine_coerced_(
         m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
         name);
     return true;
 }
 
-/* Returns the types that the value at hand may have. */
-static uint8_t tcall_machine_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape;
-    uint8_t types;
-    if (!m->fit.place)
-        return m->is.target.rows->admitted(m);
-    shape = (const tcall_shape *)m->fit.place->what;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted, meant;
+    uint8_t admitted;
     char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = tcall_machine_admitted_(m);
+    admitted = m->is.target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    meant = tcall_machine_meaning_(m);
-    if (!(meant & admitted))
+    if (!(tcall_machine_meaning_(m) & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
-                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
-                                                        : TCALL_COERCED_TEXT_,
+                           first == tcall_machine_lower_(first)
+                               ? TCALL_COERCED_TEXT_
+                               : TCALL_COERCED_WORD_,
                            NULL);
-    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        tcall_machine_decode_(m);
-    else
-        tcall_machine_bare_(m);
-    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
+    tcall_machine_again_(m);
+    return 0;
 }
 
 /* ---- the door ---- */
 
-/* The slots and open containers that are always left. */
-#define TCALL_MACHINE_SPARE_ (2 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
-
-/* Returns how many bytes of arena would have done. */
+/* Returns how many bytes of arena would have done, with a little for values
+ * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
     size_t words = machine->is.arena_size / sizeof(void *);
@@ -844,8 +669,6 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    if (len == 1 && tcall_syntax_plain_byte_(s, bytes))
-        at = 1;
     while (at < len && !s->error)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     machine->at += at;
@@ -862,8 +685,6 @@ int tcall_machine_end(tcall_machine *machine)
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
-    else if (machine->failed && !machine->error)
-        machine->error = TCALL_E_INVALID;
     return machine->error;
 }
 
@@ -885,7 +706,7 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
                        (unsigned)(size < INT_MAX ? size : INT_MAX));
     size = sizeof(void *);
     size = ((size_t)count * sizeof *tok + size - 1) / size * size;
-    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+    if (count <= 0 || machine->gap < size)
         return false;
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
@@ -913,6 +734,7 @@ TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
 
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
+    const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
     memset(machine, 0, offsetof(tcall_machine, is));
     machine->syntax.user = &tcall_machine_user_.syntax;
@@ -925,9 +747,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
-        (desc->target.node && !desc->target.rows))
+        ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || words * sizeof(void *) < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
+    else
+        machine->gap -= TCALL_MACHINE_SPARE_;
     return machine->error;
 }

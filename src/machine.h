@@ -37,18 +37,17 @@
 
 typedef struct tcall_machine tcall_machine;
 
-/* What the rows of nodes do; see tcall_schema_rows. Its members are private. */
+/* Who is at work on values; see tcall_schema_rows. Its members are private. */
 typedef struct tcall_rows tcall_rows;
 
-/* What may come, and where it goes: one of object, shape and node; with none of
+/* What may come, and where it goes: one of object and node; with neither of
  * them any value may come. */
 typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
-    const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
     const tcall_rows
-        *rows; /* &tcall_schema_rows, with a node alone: node is the
-                * root of a schema, NULL where it was refused */
+        *rows; /* &tcall_shape_rows with an object; &tcall_schema_rows with
+                * a node, the root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -117,19 +116,21 @@ struct tcall_machine {
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, failed;
+    uint8_t types; /* of the value that is read; 0: of none, a container ends
+                    * next */
+    bool named;    /* a name has begun */
+    bool inner;    /* the value that begins takes the place of a string, */
+    bool again;    /* which is being read again */
+    bool heard;    /* the value has a shape */
+    bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
-    uint32_t again; /* the end of text that is to be read where it stands */
-    tcall_fit_ fit; /* place NULL: it has no shape */
-    uint8_t skip;   /* 1 + the depth of a container that no shape is for */
-    bool heard;     /* the scalar, and whatever is skipped: it has a shape */
-    int32_t steps, whole;
-    size_t gap;             /* in the arena, at the least */
-    tcall_slot_ *slot;      /* the arena: frames from here, */
-    tcall_open_ *open;      /* open containers from its end: the innermost */
-    const tcall_node *sole; /* that is for the member at hand, or NULL */
+    uint32_t escapes; /* bytes that they take in the string, less one each */
+    tcall_fit_ fit;
+    int32_t steps;
+    size_t gap;        /* in the arena, at the least */
+    tcall_slot_ *slot; /* the arena: frames from here, */
+    tcall_open_ *open; /* open containers from its end: the innermost */
     tcall_machine_desc is;
 
     /* public again */
@@ -159,10 +160,12 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
  * is null is left out. Private: is called when such a value ends, and returns
- * the types that it has then, 0: it is left out. */
+ * its types, 0: it is done with. */
 TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
+/* A shape: fills its struct. */
+TCALL_API const tcall_rows tcall_shape_rows;
 #endif

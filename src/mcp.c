@@ -211,7 +211,8 @@ static void tcall_mcp_find_(tcall_mcp *mcp)
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
- * where none was so far, or the text is wanted. */
+ * where none was so far, or the text is wanted. Where no arguments come, the
+ * stash is what they are then: an empty object. */
 static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                             char **out)
 {
@@ -230,6 +231,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         *out = mcp->at_work.reading.stash;
         return;
     }
+    mcp->at_work.reading.stash[0] = '\0';
     tcall_mcp_find_(mcp);
     *shape = &tcall_any_;
     if (mcp->tool) {
@@ -331,7 +333,9 @@ static void tcall_mcp_part_(void *user, char letter)
     uint8_t version = mcp->message.params.version;
     switch (letter) {
     case 'i': /* as it came: no client has to know another spelling of it */
-        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        if (!mcp->message.id[0])
+            TCALL_SAY(out, "null");
+        tcall_write_text(out, mcp->message.id);
         break;
     case 'v': /* the client's version, or the latest of its era */
         tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
@@ -405,10 +409,10 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
         TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
-        if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
-        else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        tcall_write_flash(&mcp->out,
+                          mcp->desc.approve
+                              ? TCALL_FLASH_TEXT_("did not")
+                              : TCALL_FLASH_TEXT_("nobody can be asked here"));
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -429,7 +433,8 @@ typedef struct tcall_mcp_made_ {
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->at_work.reading.stash[0] != '\0';
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    uint8_t from = TCALL_MCP_STEPS_;
     if (mcp->made) {
         tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
         return mcp->made->error;
@@ -439,15 +444,12 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
-    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
-        late = true;
-    }
-    late = late && !mcp->at_work.reading.decoder.error;
-    if (late)
+    if (mcp->at_work.reading.stash[0] && !decoder->error) {
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.reading.decoder.error)
-        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+        from = 0;
+    }
+    if (decoder->error)
+        return tcall_mcp_misfits_(mcp, from);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
 
@@ -602,7 +604,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->at_work.reading.stash[0] = '\0';
+    TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -728,7 +730,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
-    const char *arguments = mcp->at_work.reading.stash;
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
     tcall_loan_ loan;
@@ -743,7 +744,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
         tcall_subscribe(tc, &listener);
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
-                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+                      tcall_str_of(mcp->at_work.reading.stash), &out, NULL);
     tcall_unsubscribe(tc, &listener);
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */

@@ -113,9 +113,9 @@ TCALL_SHARED_ const tcall_row *tcall_row_next_(const tcall_row *row)
 TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
 {
     const tcall_row *row = node->rows;
-    while (row && row->on != on)
+    while (row && row->on < on)
         row = tcall_row_next_(row);
-    return row;
+    return row && row->on == on ? row : NULL;
 }
 
 /* Returns the pattern of a row; those of patternProperties follow its members.

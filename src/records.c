@@ -642,8 +642,7 @@ static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
     const tcall *tc = call->cx.tc;
     size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "available", '[');
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
             tcall_write_string(out, tc->desc.tools[i].name);
@@ -709,8 +708,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
+        tcall_write_word_(out, "suggestion", cx->result.suggestion);
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
@@ -744,14 +742,12 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
+        tcall_write_word_(out, "error_type", tcall_error_type(failure->error));
     }
     if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
+        tcall_write_word_(out, "code",
+                          failure->code ? failure->code
+                                        : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
         tcall_write_flag_(out, "ran", true);
     if (brevity == TCALL_TELL_ALL_)
@@ -820,21 +816,20 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
     tcall_write_key(out, "definition");
     tcall_write_quote(out);
     for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+        tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
 }
 
 static void tcall_write_outcome_(tcall_writer *out, int error)
 {
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    tcall_write_word_(out, "outcome", tcall_error_code(error));
 }
 
 /* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "fixes", '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
             tcall_write_string(out, tcall_fix_name(i));
@@ -848,7 +843,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
     if (!attempt->step) /* it is of an output */
         return;
     tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_word_(out, "by", attempt->by);
     tcall_write_pair_(out, "arguments", attempt->came);
     tcall_write_fixes_(out, attempt->fixes);
     tcall_write_outcome_(out, attempt->error);
@@ -861,8 +856,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
     const tcall_attempt *attempt;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "attempts", '[');
     for (attempt = call->attempts; attempt; attempt = attempt->next)
         tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
@@ -874,17 +868,15 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *const texts[] = {foreign ? foreign->name : "builtin",
-                                 foreign ? foreign->version : TOOLCALL_VERSION,
-                                 foreign                        ? "foreign"
-                                 : tool->shape                  ? "shape"
-                                 : tcall_is_compiled_(tc, tool) ? "eager"
-                                                                : "lazy"};
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
-    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
-    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    tcall_write_nest_(out, "validator", '{');
+    tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
+    tcall_write_word_(out, "version",
+                      foreign ? foreign->version : TOOLCALL_VERSION);
+    tcall_write_word_(out, "mode",
+                      foreign       ? "foreign"
+                      : tool->shape ? "shape"
+                                    : mode);
     tcall_write_close(out, '}');
 }
 
@@ -896,8 +888,8 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
     const tcall_tool *tool = call->tool;
     tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+        tcall_write_word_(out, "no_schema_mode",
+                          modes[tool->no_schema_mode % 3]);
     tcall_write_flag_(out, "repaired", call->repaired);
 }
 
@@ -907,7 +899,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -917,7 +909,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
                                                  : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+        tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
     tcall_write_flag_(out, "ran", call->cx.result.ran);
@@ -929,8 +921,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
-    tcall_write_pair_(
-        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_word_(out, "step", steps[asked->step % TCALL_ARRAY_LEN(steps)]);
     tcall_write_outcome_(out, call->error);
     if (call->error < 0)
         tcall_write_call_errors(out, call);

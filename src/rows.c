@@ -5,6 +5,11 @@
 /* ==========================================================================
  * >>rows: what the keywords of a schema do
  *
+ * For each open value the machine keeps a run of frames, one for each node that
+ * is at work on it. A value begins: the frames around it push one for each node
+ * that is for it, these push those that their rows bring. It ends: each
+ * answers, the last first, and tells its parent.
+ *
  * A group (anyOf, oneOf, not, if, contains, dependentSchemas) is a frame that
  * counts the verdicts of its branches; of what they miss it keeps, in the slots
  * behind it, the one that came furthest.
@@ -12,11 +17,13 @@
 
 /* ---- faults ---- */
 
-/* How far the text was read when a fault was met; a wrong type counts less than
- * any other fault of the same value. */
+/* How far the text was read when a fault was met, 0: there is none; a wrong
+ * type counts less than any other fault of the same value. */
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 {
-    return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
+    return fault->keyword
+               ? 2 * fault->at + 1 + (fault->keyword != TCALL_ON_TYPE_)
+               : 0;
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
@@ -24,30 +31,25 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first, *group;
+    tcall_frame_ *first;
     tcall_fault *kept;
     uint32_t progress, most;
-    if (branch == TCALL_QUIET_)
-        return;
-    if (!branch) {
+    if (!branch)
         tcall_machine_note_(m, fault);
+    if (!branch || branch == TCALL_QUIET_)
         return;
-    }
     first = &m->slot[branch].frame;
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
-    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
     progress = tcall_rows_progress_(fault);
-    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
-    if (kept->keyword && progress == most)
-        group->flags |= TCALL_FRAME_TIED_;
-    if (kept->keyword && progress <= most)
-        return;
-    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
-    *kept = *fault;
+    most = tcall_rows_progress_(kept);
+    if (progress > most)
+        *kept = *fault;
+    else if (progress == most)
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -55,15 +57,14 @@ static bool tcall_rows_fails_(tcall_machine *m, const tcall_frame_ *f,
                               uint8_t keyword, const tcall_row *row,
                               size_t count)
 {
-    tcall_fault fault;
     bool above = row && row == f->by && f->parent != TCALL_NO_FRAME_;
-    memset(&fault, 0, sizeof fault);
-    fault.role = TCALL_ROLE_KEPT_;
-    fault.keyword = keyword;
-    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = m->token;
-    fault.node = above ? m->slot[f->parent].frame.node : f->node;
-    fault.row = row;
+    tcall_fault fault = {TCALL_ROLE_KEPT_,
+                         keyword,
+                         (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX),
+                         m->token,
+                         above ? m->slot[f->parent].frame.node : f->node,
+                         row,
+                         NULL};
     tcall_rows_tell_(m, f->branch, &fault);
     return false;
 }
@@ -78,28 +79,43 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 
 /* ---- a value begins ---- */
 
-/* Pushes a frame that belongs to the same branch as the frame i. */
-static void tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                             const tcall_row *by, uint16_t i)
+/* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
+ * is one that counts for nothing. */
+static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
+                                       const tcall_row *by, uint16_t parent,
+                                       uint16_t branch)
 {
-    uint16_t branch = m->slot[i].frame.branch;
-    tcall_machine_push_(m, node, by, i)->branch = branch;
+    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
+                          TCALL_NO_FRAME_, 0};
+    tcall_slot_ *slot = &m->slot[m->frames];
+    if (m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else if (tcall_machine_takes_(m, sizeof *slot))
+        m->frames++;
+    slot->frame = frame;
+    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
+        m->brings = true;
+    return &slot->frame;
+}
+
+/* Pushes one that belongs to the same branch as the frame i. */
+static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
+                                      const tcall_row *by, uint16_t i)
+{
+    return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
 static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
                                   const tcall_row *row, int slots)
 {
+    const tcall_node *node = m->slot[i].frame.node;
     uint16_t group = m->frames;
-    tcall_rows_push_(m, m->slot[i].frame.node, row, i);
-    m->slot[group].frame.flags = TCALL_FRAME_GROUP_;
-    m->slot[group].frame.count = 0;
-    for (; slots; slots--) {
-        tcall_fault *kept = &m->slot[m->frames].kept;
-        tcall_machine_push_(m, m->slot[i].frame.node, row, i);
-        kept->role = TCALL_ROLE_KEPT_;
-        kept->keyword = TCALL_ON_NOTHING_;
-    }
+    tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
+    f->flags = TCALL_FRAME_GROUP_;
+    f->count = 0;
+    for (; slots; slots--) /* its keyword is NOTHING */
+        tcall_rows_push_(m, node, row, i)->role = TCALL_ROLE_KEPT_;
     return group;
 }
 
@@ -107,11 +123,9 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
                                uint16_t group, uint8_t role, bool quiet)
 {
-    uint16_t branch = quiet ? TCALL_QUIET_ : m->frames;
-    tcall_frame_ *f =
-        tcall_machine_push_(m, node, m->slot[group].frame.by, group);
-    f->role = role;
-    f->branch = branch;
+    tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
+                      quiet ? TCALL_QUIET_ : m->frames)
+        ->role = role;
 }
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
@@ -125,74 +139,62 @@ static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
                            row->on == TCALL_ON_IF_);
 }
 
-/* Pushes a group for each name of dependentSchemas: whether the name comes is
- * only known at the end of the object. */
-static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row)
-{
-    uint16_t k, group;
-    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
-        group = tcall_rows_group_(m, i, row, 1);
-        m->slot[group].frame.came = k;
-        tcall_rows_branch_(m, &row->of.members[k].node, group,
-                           TCALL_ROLE_COUNT_, false);
-    }
-}
-
-/* Pushes what one row brings. */
+/* Pushes what one row of the frame i brings. Whether the name of a dependent
+ * schema comes is only known at the end of the object: each is a group. */
 static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
                               const tcall_row *row)
 {
-    uint16_t group, k;
-    switch (row->on) {
-    case TCALL_ON_REF_:
-    case TCALL_ON_ALLOF_:
-        for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, &row->of.members[k].node, row, i);
-        break;
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-        group = tcall_rows_group_(m, i, row, 1);
-        for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, &row->of.members[k].node, group,
-                               TCALL_ROLE_COUNT_, false);
-        break;
-    case TCALL_ON_NOT_:
-        group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
-                           true);
-        break;
-    case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
-    case TCALL_ON_CONTAINS_:
-        if (m->types == TCALL_SHAPE_ARRAY)
-            tcall_rows_group_(m, i, row, 0);
-        break;
-    case TCALL_ON_DEPENDENT_:
-        if (m->types == TCALL_SHAPE_OBJECT)
-            tcall_rows_dependent_(m, i, row);
-        break;
-    default: break; /* then, else */
+    uint8_t on = row->on;
+    uint16_t group = 0, k;
+    if (on == TCALL_ON_IF_)
+        tcall_rows_if_(m, i, row);
+    if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
+        tcall_rows_group_(m, i, row, 0);
+    if ((on >= TCALL_ON_IF_ && on <= TCALL_ON_CONTAINS_) ||
+        (on == TCALL_ON_DEPENDENT_ && m->types != TCALL_SHAPE_OBJECT))
+        return;
+    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
+        const tcall_node *node = &row->of.members[k].node;
+        if (on <= TCALL_ON_REF_) {
+            tcall_rows_push_(m, node, row, i);
+            continue;
+        }
+        if (!k || on == TCALL_ON_DEPENDENT_)
+            group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
+        if (on == TCALL_ON_DEPENDENT_)
+            m->slot[group].frame.came = k;
+        tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
+                           on == TCALL_ON_NOT_);
     }
 }
 
-/* Whether a slot is a frame with a node of its own. */
+/* Whether a slot is a frame with a node of its own, to which the value means
+ * something. */
 static bool tcall_rows_counts_(const tcall_frame_ *f)
 {
-    return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
+    return f->role < TCALL_ROLE_KEPT_ &&
+           !(f->flags & (TCALL_FRAME_GROUP_ | TCALL_FRAME_DEAD_));
 }
 
 /* Pushes what the rows of the run bring for the same value, and what the rows
- * of those bring. */
+ * of those bring. Where an object or array opens, a frame of another type is
+ * dead at once, so that nothing within it is told. */
 static void tcall_rows_expand_(tcall_machine *m)
 {
+    bool opens = tcall_machine_is_container_(m->types);
     uint16_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
-        const tcall_row *row;
-        if (!tcall_rows_counts_(&m->slot[i].frame))
+        tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_row *row = f->node->rows;
+        if (!tcall_rows_counts_(f))
             continue;
-        for (row = m->slot[i].frame.node->rows;
-             row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row))
+        for (; row && row->on <= TCALL_ON_DEPENDENT_;
+             row = tcall_row_next_(row))
             tcall_rows_bring_(m, i, row);
+        if (opens && !(f->node->types & m->types)) {
+            tcall_rows_mistyped_(m, f);
+            f->flags |= TCALL_FRAME_DEAD_;
+        }
     }
     m->brings = false;
 }
@@ -200,126 +202,117 @@ static void tcall_rows_expand_(tcall_machine *m)
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote);
 
-/* Pushes those for a member that its name matches. Returns whether any. */
+/* Pushes those of the members of a row whose pattern matches the name of the
+ * member at hand. Returns whether any. */
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    bool hit = false;
-    uint16_t k;
+    uint16_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
-            hit = true;
-        }
-    return hit;
+    return m->frames > frames;
 }
 
-/* The members of a frame's node that are for the member at hand. */
-static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
+/* Pushes what the rows of the frame i have for the member or item at hand. */
+static void tcall_rows_within_(tcall_machine *m, uint16_t i)
 {
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint16_t count = m->slot[i].frame.count;
-    bool hit = false;
-    for (; row && row->on <= TCALL_ON_OTHERS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PROPERTIES_ && count != TCALL_NO_MEMBER_) {
-            tcall_rows_push_(m, &row->of.members[count].node, row, i);
-            hit = true;
-        } else if (row->on == TCALL_ON_PATTERNS_) {
-            hit |= tcall_rows_patterns_(m, i, row);
-        } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, &row->of.members->node, row, i);
-        }
+    const tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *row = f->node->rows;
+    bool object = m->syntax.object, known = false;
+    uint32_t index = object ? f->count : m->open->count - 1;
+    uint8_t listed = object ? TCALL_ON_PROPERTIES_ : TCALL_ON_PREFIX_;
+    uint8_t others = object ? TCALL_ON_OTHERS_ : TCALL_ON_ITEMS_;
+    if (f->role < TCALL_ROLE_KEPT_ && f->flags & TCALL_FRAME_GROUP_) {
+        if (f->by->on == TCALL_ON_CONTAINS_ && !object)
+            tcall_rows_branch_(m, &f->by->of.members->node, i,
+                               TCALL_ROLE_COUNT_, true);
     }
-}
-
-/* Pushes what the rows of a frame around have for the item that begins. */
-static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
-{
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint32_t index = m->open->count - 1, prefix = 0;
+    if (!tcall_rows_counts_(f))
+        return;
     for (; row && row->on <= TCALL_ON_ITEMS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PREFIX_) {
-            prefix = row->count;
-            if (index < prefix)
-                tcall_rows_push_(m, &row->of.members[index].node, row, i);
-        } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
+        if (row->on == listed && index < row->count) {
+            tcall_rows_push_(m, &row->of.members[index].node, row, i);
+            known = true;
+        } else if (row->on == TCALL_ON_PATTERNS_ && object) {
+            known |= tcall_rows_patterns_(m, i, row);
+        } else if (row->on == others && !known) {
             tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
 
-/* A value begins: each frame around it pushes what it has for the value. */
-static void tcall_rows_enter_(tcall_machine *m)
+/* A value begins: each frame around it pushes what it has for an item; for a
+ * member that was done when its name was complete. */
+static void tcall_rows_begins_(tcall_machine *m)
 {
+    const tcall_target *target = &m->is.target;
+    const tcall_open_ *open = m->open;
     uint16_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (f->role >= TCALL_ROLE_KEPT_ || f->flags & TCALL_FRAME_DEAD_)
-            continue;
-        if (f->flags & TCALL_FRAME_GROUP_) {
-            if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, &f->by->of.members->node, i,
-                                   TCALL_ROLE_COUNT_, true);
-        } else if (m->syntax.object) {
-            tcall_rows_enter_member_(m, i);
-        } else {
-            tcall_rows_enter_item_(m, i);
-        }
-    }
-}
-
-/* An object or array opens: a frame of another type is dead at once, so that
- * nothing within it is told. */
-static void tcall_rows_opens_(tcall_machine *m)
-{
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        if (!tcall_rows_counts_(f) || f->node->types & m->types)
-            continue;
-        tcall_rows_mistyped_(m, f);
-        f->flags |= TCALL_FRAME_DEAD_;
-    }
+    if (!m->syntax.depth && target->node)
+        tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
+    else if (!m->syntax.depth) /* it was refused: nothing is right */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
+    else if (!m->syntax.object || m->inner)
+        for (i = open->first; i < open->last; i++)
+            tcall_rows_within_(m, i);
+    if (m->brings || tcall_machine_is_container_(m->types))
+        tcall_rows_expand_(m);
 }
 
 /* ---- names ---- */
 
 enum { TCALL_KNOWN_ = 1, TCALL_TWICE_ = 2 };
 
-/* Notes which member of the frame i the name is. Returns a set: it is known
- * that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+/* The bit of the member at hand, 0: it has none. */
+static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 {
-    tcall_frame_ *f = &m->slot[i].frame;
-    const tcall_row *row = f->node->rows;
-    uint16_t next = (uint16_t)(f->count + 1);
-    uint8_t came = 0;
-    f->count = TCALL_NO_MEMBER_;
-    while (row && row->on < TCALL_ON_PROPERTIES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_PROPERTIES_)
-        f->count =
-            tcall_member_of_(row, next, m->text + m->token, m->len - m->token);
-    if (f->count != TCALL_NO_MEMBER_) {
-        const tcall_node *node = &row->of.members[f->count].node;
-        uint32_t bit = f->count < 32 ? (uint32_t)1 << f->count : 0;
-        came = !bit ? 0 : f->came & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
-        f->came |= bit;
-        f->met += node->flags & TCALL_NODE_MUST_;
-        if (f->node->flags & TCALL_NODE_FIELDS_) {
-            m->sole = node;
-            return came;
-        }
-    }
-    while (row && row->on < TCALL_ON_NAMES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, &row->of.members->node, row, i);
-    return came;
+    return f->count < 32 ? (uint32_t)1 << f->count : 0;
 }
 
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
+
+/* Checks the name by what propertyNames of the frame i says. */
+static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+{
+    const tcall_row *row =
+        tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
+    uint16_t first = m->first;
+    if (!row)
+        return;
+    m->first = m->frames;
+    m->types = TCALL_SHAPE_STRING;
+    tcall_rows_push_(m, &row->of.members->node, row, i);
+    tcall_rows_expand_(m);
+    tcall_rows_ends_(m, TCALL_SHAPE_STRING);
+    m->frames = m->first;
+    m->first = first;
+}
+
+/* Notes which member of the frame i the name is, and pushes what it has for
+ * that. Returns a set: it is known that it came once, or twice. */
+static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+{
+    tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    tcall_str name = tcall_machine_hand_(m);
+    uint32_t bit, before = f->came;
+    uint16_t next = (uint16_t)(f->count + 1);
+    f->count = list ? tcall_member_of_(list, next, name.ptr, name.len)
+                    : TCALL_NO_MEMBER_;
+    if (f->count != TCALL_NO_MEMBER_)
+        f->met += list->of.members[f->count].node.flags & TCALL_NODE_MUST_;
+    if (f->count != TCALL_NO_MEMBER_ && f->node->flags & TCALL_NODE_FIELDS_) {
+        tcall_rows_push_(m, &list->of.members[f->count].node, list, i);
+    } else {
+        tcall_rows_within_(m, i);
+        tcall_rows_names_(m, i);
+    }
+    bit = tcall_rows_bit_(f);
+    f->came |= bit;
+    return !bit ? 0 : before & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
+}
 
 /* A name is complete: each frame of the object looks for it among its
  * properties. Returns whether one knows it. */
@@ -327,19 +320,9 @@ static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
     uint16_t i;
-    m->types = TCALL_SHAPE_STRING;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (tcall_rows_counts_(f) && !(f->flags & TCALL_FRAME_DEAD_))
+    for (i = m->open->first; i < m->open->last; i++)
+        if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
-    }
-    if (m->open->last - m->open->first != 1)
-        m->sole = NULL;
-    if (m->frames > m->first) {
-        tcall_rows_expand_(m);
-        tcall_rows_ends_(m, TCALL_SHAPE_STRING);
-        m->frames = m->first;
-    }
     if (came & TCALL_TWICE_)
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return came != 0;
@@ -352,15 +335,12 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Returns the name of the object that is complete, from a key or its beginning
- * on, or NULL. */
+/* Returns the name of the object that is complete, from a key on, or NULL. */
 static const char *tcall_rows_find_(tcall_machine *m, const char *from,
                                     const char *name)
 {
-    const char *key = *from == '{' ? tcall_text_first_(from) : from;
-    if (!tcall_machine_going_(m))
-        return NULL;
-    key = tcall_text_find_(key, name);
+    const char *key =
+        tcall_machine_going_(m) ? tcall_text_find_(from, name) : NULL;
     tcall_rows_reads_(m, from, key ? key : m->text + m->len);
     return key;
 }
@@ -370,9 +350,10 @@ static const char *tcall_rows_find_(tcall_machine *m, const char *from,
 static bool tcall_rows_has_(tcall_machine *m, const char *name,
                             const char **last)
 {
+    const char *first = tcall_text_first_(m->text + m->token);
     const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
-    if (!key)
-        key = tcall_rows_find_(m, m->text + m->token, name);
+    if (!key && first)
+        key = tcall_rows_find_(m, first, name);
     *last = key ? key : *last;
     return key != NULL;
 }
@@ -391,94 +372,72 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
 {
-    tcall_str inner = tcall_text_inner_(quote);
-    const char *at = inner.ptr, *end = at + inner.len, *to;
-    tcall_pattern pattern;
-    tcall_search search;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    tcall_pattern pattern = {
+        NULL,          0, 0, (const tcall_node_ *)match->program, match->count,
+        match->states, 0};
+    tcall_search search = {NULL, 0, false};
     size_t size;
     bool found;
-    memset(&pattern, 0, sizeof pattern);
-    memset(&search, 0, sizeof search);
-    pattern.program = (const tcall_node_ *)match->program;
-    pattern.count = match->count;
-    pattern.states = match->states;
     search.memory = tcall_machine_rest_(m, &size);
-    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
-    if (size < tcall_pattern_memory(&pattern))
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
-    if (!tcall_machine_going_(m))
+    tcall_machine_costs_(m, (size_t)(bytes.end - bytes.at + 1) *
+                                (1 + match->states / 16));
+    if (!tcall_machine_takes_(m, match->by->memory(&pattern)) ||
+        !tcall_machine_going_(m))
         return false;
     do {
-        char bytes[4];
-        tcall_str piece;
-        for (to = at; to < end && *to != '\\'; to++)
-            continue;
-        piece = tcall_slice_(at, (size_t)(to - at));
-        if (to > at || to == end)
-            at = to;
-        else
-            piece = tcall_slice_(bytes, tcall_text_char_(&at, bytes));
-        found = tcall_pattern_find(&pattern, &search, piece, at == end) != NULL;
-    } while (!found && at < end);
+        tcall_str piece = tcall_text_run_(&bytes);
+        found = match->by->find(&pattern, &search, piece,
+                                bytes.at >= bytes.end) != NULL;
+    } while (!found && bytes.at < bytes.end);
     return found;
 }
 
-#else
-
-/* A schema with a pattern was refused. */
-static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
-                                const char *string)
+/* Whether the names of a list came. A fault says which, required by its number,
+ * dependentRequired by where it stands in the row. *last: see
+ * tcall_rows_has_. */
+static bool tcall_rows_came_(tcall_machine *m, const tcall_frame_ *f,
+                             const tcall_row *row, const char *list,
+                             const char **last)
 {
-    (void)m;
-    (void)match;
-    (void)string;
-    return false;
+    const char *name = tcall_text_first_(list);
+    bool ok = true;
+    size_t i;
+    for (i = 0; name && tcall_machine_going_(m); i++) {
+        if (!tcall_rows_has_(m, name, last))
+            ok = tcall_rows_fails_(m, f, row->on, row,
+                                   row->on == TCALL_ON_REQUIRED_
+                                       ? i
+                                       : (size_t)(name - row->of.text));
+        name = tcall_text_sibling_(name);
+    }
+    return ok;
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* Whether all required names came: mostly all are properties, of which is
- * counted how many came. */
+ * counted how many did. */
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const char *name = tcall_text_first_(row->of.text), *last = NULL;
-    bool ok = true;
-    uint16_t i;
-    if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
-        return true;
-    for (i = 0; name && tcall_machine_going_(m); i++) {
-        if (!tcall_rows_has_(m, name, &last))
-            ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
-        name = tcall_text_after_(tcall_text_skip_(name));
-    }
-    return ok;
+    const char *last = NULL;
+    return (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count) ||
+           tcall_rows_came_(m, f, row, row->of.text, &last);
 }
 
 /* Whether the names came that others of the object need. */
 static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
-    const char *key = tcall_text_first_(row->of.text), *list, *name;
-    const char *last = NULL;
+    const char *key = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
-    for (; key && tcall_machine_going_(m);
-         key = tcall_text_after_(tcall_text_skip_(list))) {
-        list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key, &last))
-            continue;
-        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
-             name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name, &last))
-                ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
-                                       (size_t)(name - row->of.text));
+    for (; key && tcall_machine_going_(m); key = tcall_text_sibling_(key)) {
+        const char *list = tcall_text_value_(key);
+        if (*list == '[' && tcall_rows_has_(m, key, &last))
+            ok &= tcall_rows_came_(m, f, row, list, &last);
     }
     return ok;
 }
@@ -499,16 +458,29 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
+/* Whether a number is whole and short, which needs no decimal arithmetic. */
+static bool tcall_rows_short_(tcall_str text, int32_t *value)
+{
+    size_t minus = *text.ptr == '-', i;
+    *value = 0;
+    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        *value = *value * 10 + (text.ptr[i] - '0');
+    *value = minus ? -*value : *value;
+    return i == text.len;
+}
+
 /* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
-    int order, limit = (int16_t)row->count;
-    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
-        row->on != TCALL_ON_MULTIPLE_) {
-        order = (m->whole > limit) - (m->whole < limit);
+    tcall_str text = tcall_machine_hand_(m);
+    int32_t value, limit = (int16_t)row->count;
+    int order;
+    if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
+        tcall_rows_short_(text, &value)) {
+        order = (value > limit) - (value < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
+        tcall_num_ num = tcall_num_read_(text);
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -521,46 +493,40 @@ static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
     }
 }
 
-/* Whether the string at hand is one in the schema, up to an end. Mostly both
- * have one spelling. */
-static bool tcall_rows_is_(const tcall_machine *m, const char *p,
-                           const char *end)
+/* Returns the value of const, or that of enum after this one, NULL: the first;
+ * NULL at the end. */
+static const char *tcall_rows_value_(const tcall_row *row, const char *value)
 {
-    size_t len = (size_t)(end - p);
-    if (*p != '"')
-        return false;
-    if (len == m->len - m->token && memcmp(p, m->text + m->token, len) == 0)
-        return true;
-    return memchr(p, '\\', len) && tcall_text_equal_(p, m->text + m->token);
+    if (row->on == TCALL_ON_CONST_)
+        return value ? NULL : row->of.text;
+    return value ? tcall_text_sibling_(value) : tcall_text_first_(row->of.text);
 }
 
-/* Whether the value at hand is one of an enum. */
-static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
-                             uint8_t types)
+/* Whether the value at hand is one of an enum, or const. A string without
+ * escapes has one spelling, as has all checked text. */
+static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
 {
-    const char *p = tcall_text_first_(row->of.text), *end = p;
+    tcall_str is = tcall_machine_hand_(m);
+    const char *p = NULL, *end = row->of.text;
     bool same = false;
-    while (p && !same) {
+    while (!same && (p = tcall_rows_value_(row, p)) != NULL) {
+        size_t len;
         end = tcall_text_skip_(p);
-        same = types == TCALL_SHAPE_STRING
-                   ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, m->text + m->token, p);
-        p = tcall_text_after_(end);
+        len = (size_t)(end - p);
+        same = len == is.len && memcmp(p, is.ptr, len) == 0;
+        if (!same && (*p != '"' || memchr(p, '\\', len)))
+            same = tcall_rows_equal_(m, is.ptr, p);
     }
-    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
+    tcall_rows_reads_(m, row->of.text, end);
     return same;
 }
 
-/* Returns which item is the second of two that are equal, or 0. */
-static size_t tcall_rows_repeated_(tcall_machine *m)
+/* Returns the length of the value at hand: characters, items or members. */
+static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
 {
-    const char *item =
-        tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
-    size_t index = 0;
-    for (; at != item; index++)
-        at = tcall_text_after_(tcall_text_skip_(at));
-    return index;
+    return types == TCALL_SHAPE_STRING
+               ? m->len - m->token - 2 - m->syntax.followed - m->escapes
+               : m->open->count;
 }
 
 /* The types that a keyword from enum on says something about. */
@@ -584,27 +550,34 @@ static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_OBJECT,
                                             TCALL_SHAPE_OBJECT};
 
-/* What one row says of a value of these types, so long. */
+/* What one row says of a value of these types. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
-                                  const tcall_row *row, uint8_t types,
-                                  size_t count)
+                                  const tcall_row *row, uint8_t types)
 {
-    const char *value = m->text + m->token;
-    bool ok = true;
+    size_t count = 0;
+    bool ok;
     switch (row->on) {
-    case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: ok = tcall_rows_enum_(m, row); break;
     case TCALL_ON_PATTERN_:
-        ok = tcall_rows_matches_(m, row->of.match, value);
+        ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
     case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_: ok = count >= row->of.number; break;
+    case TCALL_ON_MIN_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count >= row->of.number;
+        break;
     case TCALL_ON_MAX_LENGTH_:
     case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_MAX_PROPERTIES_: ok = count <= row->of.number; break;
+    case TCALL_ON_MAX_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count <= row->of.number;
+        break;
     case TCALL_ON_UNIQUE_:
-        count = m->open->count > 1 ? tcall_rows_repeated_(m) : 0;
+        if (m->open->count > 1)
+            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
+                                         tcall_rows_equal_);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -620,20 +593,14 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *row = f->node->rows;
     bool ok = !(f->flags & TCALL_FRAME_BAD_);
-    size_t count = 0; /* characters, items or members */
     if (f->flags & TCALL_FRAME_DEAD_)
         return false;
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
-    if (types == TCALL_SHAPE_STRING)
-        count = m->fit.length - m->syntax.followed;
-    else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
         if (row->on >= TCALL_ON_ENUM_ &&
-            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
-            !tcall_rows_row_holds_(m, f, row, types, count))
-            ok = false;
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types)
+            ok &= tcall_rows_row_holds_(m, f, row, types);
     return ok;
 }
 
@@ -685,8 +652,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
-            tcall_rows_progress_(kept) > 2 * m->token)
+        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+            tcall_rows_progress_(kept) > 2 * m->token + 1)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -697,7 +664,7 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
 {
     tcall_frame_ *parent;
     if (f->parent == TCALL_NO_FRAME_) {
-        m->failed = m->failed || !ok;
+        m->error = ok || m->error ? m->error : TCALL_E_INVALID;
         return;
     }
     parent = &m->slot[f->parent].frame;
@@ -722,42 +689,34 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
             continue;
         ok = f->flags & TCALL_FRAME_GROUP_ ? tcall_rows_group_holds_(m, i)
                                            : tcall_rows_holds_(m, f, types);
-        if (!ok || f->role != TCALL_ROLE_AND_) /* mostly nothing to tell */
-            tcall_rows_answer_(m, f, ok);
+        tcall_rows_answer_(m, f, ok);
     }
 }
 
 /* ---- coercion ---- */
 
-/* Returns the types of the values of enum or const that the string at hand may
- * mean. */
-static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
-{
-    const char *p = row->of.text;
-    uint8_t types = 0;
-    tcall_rows_reads_(m, p, tcall_text_skip_(p));
-    for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
-         p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
-                                       : NULL)
-        if (*p != '"' || (m->text[m->token] == '"' &&
-                          tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_types_from_(*p);
-    return types;
-}
-
-/* Returns the types that a frame's own node admits; a group begins with none
- * or all. */
+/* Returns the types that a frame's own node admits: of enum and const those of
+ * the values that the string at hand may mean. A group begins with none or all.
+ */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
+    const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types;
+    uint8_t types = f->node->types, listed;
     if (f->flags & TCALL_FRAME_GROUP_)
         return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
-    for (; row; row = tcall_row_next_(row))
-        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
-            types &= tcall_rows_types_in_(m, row);
+    for (; row; row = tcall_row_next_(row)) {
+        if (row->on != TCALL_ON_CONST_ && row->on != TCALL_ON_ENUM_)
+            continue;
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+        listed = 0;
+        for (p = tcall_rows_value_(row, NULL); p; p = tcall_rows_value_(row, p))
+            if (*p != '"' || (*text == '"' && tcall_text_equal_(p, text)))
+                listed |= tcall_types_from_(*p);
+        types &= listed;
+    }
     return types;
 }
 
@@ -768,7 +727,7 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
-    bool certain = false;
+    bool certain = m->frames == m->first;
     uint16_t i;
     for (i = m->first; i < m->frames; i++)
         if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
@@ -796,31 +755,26 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
+/* Returns the property that the member at hand is. */
+static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+{
+    return &tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)->of.members[f->count];
+}
+
 /* Whether a frame around requires the member at hand. */
 static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    const char *name = row ? tcall_text_first_(row->of.text) : NULL;
-    if (name)
-        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    while (name && !tcall_text_equal_(name, m->text + m->key))
-        name = tcall_text_after_(tcall_text_skip_(name));
-    return name != NULL;
-}
-
-/* As if the member at hand had not come. */
-static void tcall_rows_forget_(tcall_frame_ *f)
-{
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    if (f->count == TCALL_NO_MEMBER_)
-        return;
-    if (f->count < 32)
-        f->came &= ~((uint32_t)1 << f->count);
-    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
+    if (!row)
+        return false;
+    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+    return tcall_text_find_(tcall_text_first_(row->of.text),
+                            m->text + m->key) != NULL;
 }
 
 /* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. */
+ * requires. What is certain counts; where nothing knows it, branches. It is as
+ * if it had not come. */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
@@ -828,27 +782,28 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_row *list;
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
+        if (!tcall_rows_counts_(f))
             continue;
-        list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-        if (list && f->count != TCALL_NO_MEMBER_) {
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
-            name = list->of.members[f->count].name;
+            name = tcall_rows_member_(f)->name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++)
-        if (tcall_rows_counts_(&m->slot[i].frame))
-            tcall_rows_forget_(&m->slot[i].frame);
+    for (i = m->open->first; i < m->open->last; i++) {
+        tcall_frame_ *f = &m->slot[i].frame;
+        if (!tcall_rows_counts_(f) || f->count == TCALL_NO_MEMBER_)
+            continue;
+        f->came &= ~tcall_rows_bit_(f);
+        f->met -= (tcall_rows_member_(f)->node.flags & TCALL_NODE_MUST_) != 0;
+    }
     return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
-    tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
-    tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
-    tcall_rows_drop_};
+    tcall_rows_begins_, tcall_rows_name_, tcall_rows_ends_,
+    tcall_rows_admitted_, tcall_rows_drop_};

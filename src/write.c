@@ -143,28 +143,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-static char tcall_write_hex_(int digit)
-{
-    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
-}
-
-/* Makes the escape of a byte, 6 characters at most, and returns its length. A
- * byte that is not UTF-8 becomes U+FFFD. */
-static size_t tcall_write_escape_(char *out, char c)
-{
-    const char *letter = "\"\\bfnrt";
-    while (*letter && tcall_unescape_(*letter) != c)
-        letter++;
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (*letter) {
-        out[1] = *letter;
-    } else if (!(c & 0x80)) {
-        out[4] = tcall_write_hex_(c >> 4);
-        out[5] = tcall_write_hex_(c & 15);
-    }
-    return *letter ? 2 : 6;
-}
-
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
 static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
@@ -176,7 +154,7 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
+        size_t size = stop < end ? tcall_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (twice)
             tcall_write_escaped_(writer, escape, size, false);
@@ -526,6 +504,21 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
 {
     tcall_write_key(out, key);
     tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
+                                     const char *text)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, text);
+}
+
+/* Opens an object or array that is the value of a key. */
+TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
+                                     char bracket)
+{
+    tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
