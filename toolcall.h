@@ -53,7 +53,6 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_AGENT       the loop
  *
@@ -1481,10 +1480,13 @@ typedef struct tcall_member {
     tcall_node node;
 } tcall_member;
 
+struct tcall_patterns_;
+
 /* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
+    const struct tcall_patterns_ *by; /* who runs it */
     uint32_t count, states;
 } tcall_match;
 
@@ -1543,18 +1545,17 @@ enum {
 
 typedef struct tcall_machine tcall_machine;
 
-/* What the rows of nodes do; see tcall_schema_rows. Its members are private. */
+/* Who is at work on values; see tcall_schema_rows. Its members are private. */
 typedef struct tcall_rows tcall_rows;
 
-/* What may come, and where it goes: one of object, shape and node; with none of
+/* What may come, and where it goes: one of object and node; with neither of
  * them any value may come. */
 typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
-    const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
     const tcall_rows
-        *rows; /* &tcall_schema_rows, with a node alone: node is the
-                * root of a schema, NULL where it was refused */
+        *rows; /* &tcall_shape_rows with an object; &tcall_schema_rows with
+                * a node, the root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1623,19 +1624,21 @@ struct tcall_machine {
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, failed;
+    uint8_t types; /* of the value that is read; 0: of none, a container ends
+                    * next */
+    bool named;    /* a name has begun */
+    bool inner;    /* the value that begins takes the place of a string, */
+    bool again;    /* which is being read again */
+    bool heard;    /* the value has a shape */
+    bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
-    uint32_t again; /* the end of text that is to be read where it stands */
-    tcall_fit_ fit; /* place NULL: it has no shape */
-    uint8_t skip;   /* 1 + the depth of a container that no shape is for */
-    bool heard;     /* the scalar, and whatever is skipped: it has a shape */
-    int32_t steps, whole;
-    size_t gap;             /* in the arena, at the least */
-    tcall_slot_ *slot;      /* the arena: frames from here, */
-    tcall_open_ *open;      /* open containers from its end: the innermost */
-    const tcall_node *sole; /* that is for the member at hand, or NULL */
+    uint32_t escapes; /* bytes that they take in the string, less one each */
+    tcall_fit_ fit;
+    int32_t steps;
+    size_t gap;        /* in the arena, at the least */
+    tcall_slot_ *slot; /* the arena: frames from here, */
+    tcall_open_ *open; /* open containers from its end: the innermost */
     tcall_machine_desc is;
 
     /* public again */
@@ -1665,12 +1668,14 @@ TCALL_API int tcall_machine_end(tcall_machine *machine);
  * what is meant. A string becomes the value whose JSON text it is (True and
  * False are true and false), where that is admitted; an optional property that
  * is null is left out. Private: is called when such a value ends, and returns
- * the types that it has then, 0: it is left out. */
+ * its types, 0: it is done with. */
 TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
+/* A shape: fills its struct. */
+TCALL_API const tcall_rows tcall_shape_rows;
 #endif
 
 /* ==========================================================================
@@ -1846,8 +1851,6 @@ typedef struct tcall_node_ {
     uint32_t arg;
 } tcall_node_;
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Size of a pattern: its characters, counted repetitions written out; at most
  * 4,000. */
 #ifndef TOOLCALL_MAX_PATTERN
@@ -1895,7 +1898,20 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
                                          tcall_search *search, tcall_str piece,
                                          bool last);
 
-#endif /* TOOLCALL_NO_PATTERN */
+/* Private: see tcall_patterns. */
+struct tcall_patterns_ {
+    int (*compile)(tcall_pattern *out, tcall_str text, unsigned flags,
+                   void *mem, size_t size);
+    size_t (*memory)(const tcall_pattern *pattern);
+    const char *(*find)(const tcall_pattern *pattern, tcall_search *search,
+                        tcall_str piece, bool last);
+};
+
+/* Reads patterns of schemas: tcall_desc.patterns is this where a schema has
+ * some. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_patterns_ tcall_patterns;
+#endif
 
 /* ==========================================================================
  * >>compile: JSON Schema
@@ -2483,6 +2499,9 @@ typedef struct tcall_desc {
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     const tcall_validator *validator; /* default: the built-in one */
+    /* &tcall_patterns, where a schema's text has pattern or patternProperties.
+     * NULL: such a schema is refused. */
+    const struct tcall_patterns_ *patterns;
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     const tcall_repair *repair; /* NULL: arguments are not repaired */
@@ -2594,7 +2613,7 @@ struct tcall_schema_reader_ {
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Compiles as its author wants it; NULL: to the end of the memory. */
+    /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;
@@ -2828,7 +2847,6 @@ struct tcall_ctx {
      * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
-    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
     uint16_t next_hook;   /* where those of the stage at hand are */
     uint16_t around;      /* where the hook is that is around what runs */
@@ -2849,9 +2867,9 @@ struct tcall_ctx {
     /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
     bool has_deadline : 1;
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits */
-    size_t wanted;    /* bytes of an output that did not fit */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    size_t wanted;        /* bytes of an output that did not fit */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2891,7 +2909,11 @@ struct tcall_call {
     /* What became of it. */
     bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    int error; /* TCALL_OK or what went wrong */
+    bool by_model : 1;  /* private: an agent's, held to the offer of its turn */
+    bool repairing : 1; /* private: desc.repair answered TCALL_E_AGAIN */
+    bool is_agents : 1; /* private: it is under way, and its agent releases it
+                         */
+    int error;          /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     const tcall_node *node; /* of the schema; NULL: another one checks, or
@@ -2906,10 +2928,7 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    bool is_agents; /* an agent's that is under way: it releases it */
-    size_t mark;    /* of the block, see tcall_block_release_ */
+    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
@@ -4697,6 +4716,29 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     while (TCALL_BYTE_(at) && TCALL_BYTE_(at) != letter)
         at += 2;
     return TCALL_BYTE_(at) ? TCALL_BYTE_(at + 1) : (char)0;
+}
+
+/* Returns the digit for 0 to 15. */
+TCALL_SHARED_ char tcall_hex_digit_(int value)
+{
+    return (char)(value < 10 ? '0' + value : 'a' + value - 10);
+}
+
+/* Writes the escape of a byte, 6 characters at most, and returns its length. A
+ * byte that is not UTF-8 becomes U+FFFD. */
+TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
+{
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
+        out[4] = tcall_hex_digit_(c >> 4);
+        out[5] = tcall_hex_digit_(c & 15);
+    }
+    return *letter ? 2 : 6;
 }
 
 /* ---- the grammar of numbers ---- */
@@ -6600,11 +6642,12 @@ static bool tcall_text_is_key_(const char *text)
 }
 
 /* Returns the key or element after this one, or NULL. */
-static const char *tcall_text_sibling_(const char *text)
+TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    if (tcall_text_is_key_(text))
-        text = tcall_text_value_(text);
-    return tcall_text_after_(tcall_text_skip_(text));
+    const char *end = tcall_text_space_(tcall_text_skip_(text));
+    if (*end == ':')
+        end = tcall_text_skip_(tcall_text_space_(end + 1));
+    return tcall_text_after_(end);
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -6887,26 +6930,24 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
     }
 }
 
-/* Returns a hash that equal names or scalars share. */
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
 static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(text);
-    const char *digit;
-    uint32_t hash;
+    tcall_str verbatim = tcall_text_verbatim_(text);
     tcall_num_ n;
-    if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(text));
-    if (type != TCALL_NUMBER)
-        return (unsigned char)*text;
-    n = tcall_text_number_(text);
-    hash = (uint32_t)(n.top * 4 + n.sign);
-    for (digit = n.first; n.sign && digit <= n.last;)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
-    return n.sign ? hash : 1;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
 }
 
-/* Returns a hash that equal values share: a sum over the names, scalars and
- * brackets that open. */
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
@@ -7342,9 +7383,9 @@ TCALL_SHARED_ const tcall_row *tcall_row_next_(const tcall_row *row)
 TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
 {
     const tcall_row *row = node->rows;
-    while (row && row->on != on)
+    while (row && row->on < on)
         row = tcall_row_next_(row);
-    return row;
+    return row && row->on == on ? row : NULL;
 }
 
 /* Returns the pattern of a row; those of patternProperties follow its members.
@@ -7420,11 +7461,9 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
 /* ==========================================================================
  * >>machine
  *
- * A value begins: the frames around it push one frame for each node that is for
- * it, these push those that their rows bring. It ends: each answers, the last
- * first, and tells its parent. What rows do stands in >>rows and is reached
- * through the table that the target names; a shape is a run of one frame and
- * needs none of it.
+ * The recogniser tells of names and values; each is written as checked text.
+ * Who is at work on values, the rows of a schema or a shape, is told of them
+ * when they begin and when they are complete, and reads them in that text.
  */
 
 enum { /* what a frame's verdict is to its parent */
@@ -7433,16 +7472,16 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and several branches came as far */
 };
 
 enum {
-    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
-    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
-                              * its business */
-    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
-    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
+    TCALL_FRAME_BAD_ = 1,   /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,  /* it is of another type: what is within is none of
+                             * its business */
+    TCALL_FRAME_GROUP_ = 4, /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8 /* of a branch: its first misfit is noted */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7472,26 +7511,22 @@ struct tcall_open_ {
     uint16_t first, last; /* its run of frames */
     uint32_t count;       /* members or items so far */
     uint32_t at;          /* in the text */
-    uint32_t names;       /* that no frame knows, by hash; all: look for two
-                           * that are alike */
+    uint32_t names;       /* that nobody knows, by hash; all: look for two that
+                           * are alike */
 };
 
-/* What rows do. */
+/* Who is at work on values. */
 struct tcall_rows {
-    /* A value begins: pushes what the frames around have for it. */
-    void (*enter)(tcall_machine *m);
-    /* Pushes what the rows of the run bring. */
-    void (*expand)(tcall_machine *m);
-    /* An object or array opens. */
-    void (*opens)(tcall_machine *m);
-    /* A name is complete: returns whether a frame knows it. */
+    /* A value begins. */
+    void (*begins)(tcall_machine *m);
+    /* A name is complete: returns whether it is known. */
     bool (*name)(tcall_machine *m);
-    /* A value is complete. */
+    /* A value of these types is complete. */
     void (*ends)(tcall_machine *m, uint8_t types);
-    /* The types that the run admits. */
+    /* Returns the types that the value at hand may have. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema has it, or NULL. */
+    /* Takes the member at hand back, if it may be absent. Returns its name, or
+     * NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7518,6 +7553,34 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
         m->steps -= (int32_t)steps;
 }
 
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token, m->len - m->token);
+}
+
+static bool tcall_machine_is_container_(uint8_t types)
+{
+    return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
+}
+
+/* Notes a fault. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS)
+        m->faults[m->fault_count] = *fault;
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* ---- the arena ---- */
+
+/* What is always left, so that a frame can be written to, and a level. */
+#define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
@@ -7527,14 +7590,18 @@ TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
     return from;
 }
 
-/* Notes how much of the arena is in use, and so many bytes more. */
-TCALL_SHARED_ void tcall_machine_took_(tcall_machine *m, size_t more)
+/* Returns whether so many bytes of it are free, and notes them as used. */
+TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
 {
-    size_t gap;
-    tcall_machine_rest_(m, &gap);
-    gap = gap > more ? gap - more : 0;
-    if (m->gap > gap)
-        m->gap = gap;
+    size_t rest;
+    tcall_machine_rest_(m, &rest);
+    if (rest < size + TCALL_MACHINE_SPARE_) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return false;
+    }
+    rest -= size + TCALL_MACHINE_SPARE_;
+    m->gap = rest < m->gap ? rest : m->gap;
+    return true;
 }
 
 /* ---- checked text ---- */
@@ -7559,96 +7626,27 @@ static inline void tcall_machine_put_char_(tcall_machine *m, char c)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
 }
 
-/* Writes a character that needs an escape. */
-TCALL_NOINLINE_ static void tcall_machine_put_escaped_(tcall_machine *m,
-                                                       uint8_t code)
-{
-    static const char letters[] TCALL_FLASH_ = "btn\0fr";
-    char escape[] = "\\u0000";
-    size_t len = 2;
-    escape[1] = (char)code;
-    if (code < 0x20)
-        escape[1] =
-            code >= 8 && code <= 13 ? TCALL_BYTE_(&letters[code - 8]) : (char)0;
-    if (!escape[1]) {
-        escape[1] = 'u';
-        escape[4] = (char)('0' + (code >> 4));
-        code &= 15;
-        escape[5] = (char)(code < 10 ? '0' + code : 'a' + code - 10);
-        len = 6;
-    }
-    tcall_machine_put_(m, escape, len);
-}
-
 /* Writes decoded bytes of a string. What was escaped comes alone. */
 static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
                                        size_t len)
 {
     uint8_t code = (uint8_t)*bytes;
-    if (len > 1) {
-        tcall_machine_put_(m, bytes, len);
-    } else if (code >= 0x20 && code != '"' && code != '\\') {
-        tcall_machine_put_char_(m, (char)code);
-    } else {
-        tcall_machine_put_escaped_(m, code);
-        if (!code && m->is.for_c)
-            tcall_machine_stop_(m, TCALL_E_NUL);
+    char escape[6];
+    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+        len = tcall_escape_(escape, *bytes);
+        bytes = escape;
+        m->escapes += (uint32_t)len - 1;
     }
+    tcall_machine_put_(m, bytes, len);
+    if (!code && m->is.for_c)
+        tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- frames ---- */
-
-/* Takes the next slot. Where the arena is full it is one that counts for
- * nothing. */
-static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
-{
-    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
-    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
-    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
-        m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else
-        m->frames++;
-    m->gap = m->gap < gap ? m->gap : gap;
-    return slot;
-}
-
-/* Pushes a frame that belongs to no branch. */
-TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
-                                                const tcall_node *node,
-                                                const tcall_row *by,
-                                                uint16_t parent)
-{
-    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    memset(f, 0, sizeof *f); /* its role is AND */
-    f->parent = parent;
-    f->node = node;
-    f->by = by;
-    f->count = TCALL_NO_FRAME_;
-    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
-        m->brings = true;
-    return f;
-}
-
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
-/* The text at hand. */
-TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token, m->len - m->token);
-}
-
-/* ---- shapes ---- */
+/* ---- a shape at work ----
+ *
+ * It is for values that lie in its own objects and lists alone: as many as are
+ * open there are open in the text, too.
+ */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7667,78 +7665,104 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    bool around = levels < m->fit.levels;
     size_t count = m->fit.length - m->syntax.followed;
-    tcall_fault fault;
-    if (object || levels < m->fit.levels)
+    tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
+                         0,    around ? m->open->at : m->token,
+                         NULL, NULL,
+                         NULL};
+    if (object || around)
         place--;
     if (code == TCALL_MISFIT_REQUIRED)
         count = place->index;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = levels < m->fit.levels ? m->open->at : m->token;
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* The root begins. */
-static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+static bool tcall_shaped_(const tcall_machine *m)
 {
-    if (target->node) {
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
-    } else if (target->object || target->shape) {
-        m->fit.object = target->object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
-                        target->object ? &tcall_root_ : target->shape,
-                        target->out);
-    } else if (target->rows) { /* a schema that was refused accepts nothing */
-        tcall_machine_stop_(m, TCALL_E_SCHEMA);
-    }
+    return m->syntax.depth == m->fit.levels;
 }
 
-/* A value with a shape begins. What no shape is for is read all the same, as is
- * what is kept as its text. */
-static void tcall_machine_fit_(tcall_machine *m, char first)
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
 {
-    tcall_ask_ ask;
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->syntax.depth) {
+        m->fit.object = m->is.target.object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
+                        m->is.target.out);
+    }
     if (!m->inner)
         tcall_fit_next_(&m->syntax, &m->fit);
-    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
-    m->heard = ask != TCALL_SKIP_;
-    if (ask != TCALL_HEAR_ &&
-        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        m->skip = (uint8_t)(m->syntax.depth + 1);
+    m->heard = m->fit.place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
 }
 
-/* A value with a shape is complete, but an object or list: it is checked and
- * stored. */
-static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
 {
-    tcall_str text = tcall_machine_hand_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit.levels) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
-    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
-        m->fit.length = 0;
-        m->fit.nul = false;
-        tcall_fit_data_(&m->fit, text.ptr, text.len);
-    }
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(&m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
                     tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
                     m->fit.levels);
 }
 
-/* An object or array with a shape is complete, or is skipped. */
-static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    if (!m->skip) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
-    } else if (m->skip == m->syntax.depth + 1) {
-        m->skip = 0;
-        if (m->heard)
-            tcall_machine_fits_(m, types);
-    }
+    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
+
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    return tcall_place_drop_(m->fit.place - 1);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -7750,65 +7774,59 @@ typedef struct tcall_seen_ {
     uint32_t hash, at; /* 0: free */
 } tcall_seen_;
 
-/* Returns the name or item after this one. */
-static const char *tcall_machine_after_(const char *container, const char *at)
-{
-    return tcall_text_after_(
-        tcall_text_skip_(*container == '{' ? tcall_text_value_(at) : at));
-}
-
-/* Notes the name or item at an offset. Returns whether one that is alike was
- * noted before. */
+/* Notes the name or item at an offset of the container at hand. Returns whether
+ * one that is alike was noted before. */
 static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, uint32_t hash, uint32_t at,
-                               tcall_alike_ alike)
+                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at;
-    size_t k = hash / 7 % slots; /* those of one table share a remainder */
+    const char *text = m->text + m->token;
+    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
     for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
         tcall_machine_costs_(m, 1);
         if (!tcall_machine_going_(m) ||
-            (seen[k].hash == hash && alike(m, text + at, text + seen[k].at)))
+            (seen[k].hash == is.hash &&
+             alike(m, text + is.at, text + seen[k].at)))
             return true;
     }
-    seen[k].hash = hash;
-    seen[k].at = at;
+    seen[k] = is;
     return false;
 }
 
-/* Returns the second of two names, or items, of the container that ends which
- * are alike, or NULL. They go into a table in the rest of the arena; where it
+/* Returns which name, or item, of the container at hand is the second of two
+ * that are alike, or 0. They go into a table in the rest of the arena; where it
  * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
-                                               tcall_hash_of_ hash_of,
-                                               tcall_alike_ alike)
+TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
+                                          tcall_hash_of_ hash_of,
+                                          tcall_alike_ alike)
 {
-    const char *text = m->text + m->open->at, *at = NULL;
+    const char *text = m->text + m->token, *at = NULL;
     uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, table;
+    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
     tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
+    tcall_seen_ is;
     if (slots > size / 2 / sizeof *seen)
         slots = size / 2 / sizeof *seen;
     size = slots * sizeof *seen / sizeof *m->slot + 1;
     if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return NULL;
+        return 0;
     }
     m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
     tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (table = 0; !at && table < tables && tcall_machine_going_(m); table++) {
+    for (; !at && table < tables; table++) {
         memset(seen, 0, slots * sizeof *seen);
-        for (at = tcall_text_first_(text); at;
-             at = tcall_machine_after_(text, at)) {
-            uint32_t hash = hash_of(at);
-            if (hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, hash, (uint32_t)(at - text),
-                                   alike))
+        i = 0;
+        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
+            is.hash = hash_of(at);
+            is.at = (uint32_t)(at - text);
+            if (is.hash % tables == table &&
+                tcall_machine_saw_(m, seen, slots, is, alike))
                 break;
+            i++;
         }
     }
     m->frames = frames;
-    return at;
+    return at ? i : 0;
 }
 
 /* Names have one spelling in the text. */
@@ -7827,260 +7845,149 @@ static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
 
 /* ---- what the recogniser tells ---- */
 
-/* The type of a value, known by its first character; whether a number is whole
- * shows at its end. */
-static uint8_t tcall_machine_types_(char first)
-{
-    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-}
-
-/* A name is complete: which frames know it? Of the others mostly a hash says
- * that they did not come before. */
-static void tcall_machine_name_ends_(tcall_machine *m)
-{
-    tcall_open_ *open = m->open;
-    bool known = false;
-    m->named = false;
-    m->first = m->frames;
-    if (m->fit.place && !m->skip)
-        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
-    else if (open->last > open->first)
-        known = m->is.target.rows->name(m);
-    if (!known) {
-        uint32_t bit = (uint32_t)1
-                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
-        open->names = open->names & bit ? UINT32_MAX : open->names | bit;
-    }
-}
-
-/* A name begins in the text: after a comma, but for the first. */
-static void tcall_machine_name_begins_(tcall_machine *m)
-{
-    if (m->open->count++)
-        tcall_machine_put_char_(m, ',');
-    m->key = m->token = (uint32_t)m->len;
-    m->named = true;
-    m->fit.length = 0;
-}
-
-/* A name comes: it is written, and looked for when it is whole. */
+/* A name comes: it is written, and looked for when it is whole. Of those that
+ * nobody knows mostly a hash says that they did not come before. */
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    bool first = !m->named;
-    if (first)
-        tcall_machine_name_begins_(m);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
-    else
-        m->fit.length += len; /* what is written may stand where it came */
-    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
-        tcall_machine_put_(m, name - 1, len + 2);
-    } else {
-        if (first)
-            tcall_machine_put_char_(m, '"');
-        if (len)
-            tcall_machine_put_decoded_(m, name, len);
-        if (last)
-            tcall_machine_put_char_(m, '"');
-    }
-    if (last && tcall_machine_going_(m))
-        tcall_machine_name_ends_(m);
-    return true;
-}
-
-/* A value begins in the text: after a colon, or, as an item, after a comma. */
-static inline void tcall_machine_item_(tcall_machine *m)
-{
-    if (m->syntax.depth && !m->inner) {
-        if (m->syntax.object)
-            tcall_machine_put_char_(m, ':');
-        else if (m->open->count++)
+    uint32_t bit;
+    if (!m->named) {
+        if (m->open->count++)
             tcall_machine_put_char_(m, ',');
+        m->key = m->token = (uint32_t)m->len;
+        m->escapes = 0;
+        tcall_machine_put_char_(m, '"');
     }
-    m->token = (uint32_t)m->len;
-}
-
-/* Pushes the frames of a value. Mostly its name said already which node alone
- * is for it. */
-static inline void tcall_machine_enter_(tcall_machine *m)
-{
-    const tcall_open_ *open = m->open;
+    m->named = !last;
+    if (len)
+        tcall_machine_put_decoded_(m, name, len);
+    if (!last)
+        return true;
+    tcall_machine_put_char_(m, '"');
     m->first = m->frames;
-    if (m->sole) {
-        const tcall_frame_ *f = &m->slot[open->first].frame;
-        uint16_t branch = f->branch;
-        tcall_machine_push_(m, m->sole, f->node->rows, open->first)->branch =
-            branch;
-        m->sole = NULL;
-    } else if (!m->syntax.depth) {
-        tcall_machine_target_(m, &m->is.target);
-    } else if (open->last > open->first) {
-        m->is.target.rows->enter(m);
-    }
-    if (m->brings)
-        m->is.target.rows->expand(m);
+    if (!tcall_machine_going_(m) ||
+        (m->is.target.rows && m->is.target.rows->name(m)))
+        return true;
+    bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
+    m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
+    return true;
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
-    tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
-        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    tcall_open_ open = {m->first, m->frames, 0, m->token, 0};
+    if (!tcall_machine_takes_(m, sizeof open))
         return;
-    }
-    m->open = open;
-    tcall_machine_took_(m, 0);
-    open->first = m->first;
-    open->last = m->frames;
-    open->count = 0;
-    open->at = m->token;
-    open->names = 0;
+    *--m->open = open;
     tcall_machine_put_char_(m, first);
-    if (m->frames > m->first)
-        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
-/* A value begins: its frames are pushed and its first character is written. */
+/* A value begins: after a colon, or, as an item, after a comma. */
 static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
     if (!tcall_machine_going_(m))
         return TCALL_SKIP_;
-    m->types = tcall_machine_types_(first);
-    tcall_machine_item_(m);
-    tcall_machine_enter_(m);
-    m->fit.length = 0;
-    m->heard = m->heard && m->skip;
-    if (m->fit.place && !m->skip)
-        tcall_machine_fit_(m, first);
-    if (first == '"') {
-        tcall_machine_put_char_(m, '"');
-    } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-               s->depth < TOOLCALL_MAX_DEPTH) {
-        tcall_machine_open_(m, first);
+    if (s->depth && !m->inner) {
+        if (s->object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
     }
+    m->token = (uint32_t)m->len;
+    m->escapes = 0;
+    if (!s->object) /* else its name has begun the run */
+        m->first = m->frames;
+    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    if (m->is.target.rows)
+        m->is.target.rows->begins(m);
+    if (first == '"')
+        tcall_machine_put_char_(m, '"');
+    else if (tcall_machine_is_container_(m->types) &&
+             s->depth < TOOLCALL_MAX_DEPTH)
+        tcall_machine_open_(m, first);
     m->inner = false;
     return TCALL_HEAR_;
 }
 
-/* A part of a scalar comes: it is written, and a text of a shape also stored.
- */
+/* A part of a scalar comes. */
 static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!tcall_machine_going_(m))
-        return;
-    if (m->types != TCALL_SHAPE_STRING) {
-        tcall_machine_put_(m, bytes, len);
-        return;
-    }
-    if (m->heard && !m->skip)
-        tcall_fit_data_(&m->fit, bytes, len);
+    if (m->types == TCALL_SHAPE_STRING)
+        tcall_machine_put_decoded_(m, bytes, len);
     else
-        m->fit.length += len;
-    tcall_machine_put_decoded_(m, bytes, len);
+        tcall_machine_put_(m, bytes, len);
 }
 
-/* Returns the types of the number at hand. A short whole one needs no decimal
- * arithmetic, here and where it is held against a bound. */
+/* Returns the types of the number at hand. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    size_t minus = *text.ptr == '-', i = minus;
+    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    int32_t whole = 0;
-    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
-        whole = whole * 10 + (text.ptr[i] - '0');
-    m->whole = minus ? -whole : whole;
-    m->known = i == text.len;
-    if (m->known)
-        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_num_read_(text);
-    if (m->is.for_c && !tcall_num_in_range_(&num))
-        tcall_machine_stop_(m, TCALL_E_RANGE);
-    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
-                                     : TCALL_SHAPE_NUMBER;
+    if (!whole || text.len > 300) { /* else its digits say nothing more */
+        num = tcall_num_read_(text);
+        whole = tcall_num_integral_(&num);
+        if (m->is.for_c && !tcall_num_in_range_(&num))
+            tcall_machine_stop_(m, TCALL_E_RANGE);
+    }
+    return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                 : TCALL_SHAPE_NUMBER;
 }
 
-/* Reads what stands in the text itself, which is written over what was read. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    uint32_t from = m->token + 1, end = m->again;
-    m->again = 0;
-    m->inner = true;
-    m->mended = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
-    m->mended = false;
-}
-
-/* A scalar is complete: it means another value, or it is checked. */
-static void tcall_machine_scalar_(tcall_machine *m)
+/* A scalar is complete. Returns its types, 0: it is done with. */
+static uint8_t tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
-    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
+    m->types = 0;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
-    m->types = 0;
     m->text[m->len] = '\0';
-    if (m->is.coerce && asked && !m->mended && tcall_machine_going_(m) &&
-        types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
-        types = m->is.coerce(m, types);
-    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
-        types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
-        return;
-    if (m->again)
-        tcall_machine_again_(m);
-    else if (!types)
-        m->frames = m->first; /* the value was left out */
-    else if (shaped)
-        tcall_machine_fits_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
+        return 0;
+    if (types == TCALL_SHAPE_NUMBER)
+        return tcall_machine_number_(m);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
+        m->is.target.rows && !m->again)
+        return m->is.coerce(m, types);
+    return types;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then it is checked. */
-static void tcall_machine_closes_(tcall_machine *m)
+ * hashes agree. Returns its type. */
+static uint8_t tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
-    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
-    if (!tcall_machine_going_(m))
-        return;
     m->text[m->len] = '\0';
     m->token = open->at;
     m->first = open->first;
-    if (object && open->names == UINT32_MAX &&
+    if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->fit.place)
-        tcall_machine_fit_closes_(m, types);
-    else if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
-    m->frames = m->first;
-    m->open++;
+    return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
 
-/* A value is complete, whatever it is. */
+/* A value is complete. */
 static void tcall_machine_ends_(tcall_syntax_ *s)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
+    bool scalar = m->types != 0;
+    uint8_t types;
     if (!tcall_machine_going_(m))
         return;
-    if (m->types)
-        tcall_machine_scalar_(m);
-    else
-        tcall_machine_closes_(m);
+    types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
+    if (m->is.target.rows && types && tcall_machine_going_(m))
+        m->is.target.rows->ends(m, types);
+    m->frames = m->first;
+    if (!scalar)
+        m->open++;
 }
 
 static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
@@ -8090,164 +7997,123 @@ static const tcall_fit_user_ tcall_machine_user_ TCALL_FLASH_ = {
 
 /* ---- coercion ---- */
 
-/* Whether the content of a string is one JSON value, and nothing before it. */
-static bool tcall_machine_is_json_(const char *at, const char *end)
+/* True and False are true and false. */
+static char tcall_machine_lower_(char c)
 {
-    tcall_syntax_ inner;
-    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
-    while (at < end && !inner.error) {
-        char bytes[4];
-        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
-        if (stop == at)
-            tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
-        else
-            at += tcall_syntax_feed_(&inner, at,
-                                     (size_t)((stop ? stop : end) - at));
-    }
-    return tcall_syntax_end_(&inner) == TCALL_OK;
+    return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
-/* Returns the types of the number that is the content of a string, 0: it is
- * none. */
-static uint8_t tcall_machine_number_meant_(tcall_str text)
+/* Returns the types of the JSON value that the string at hand holds, with no
+ * white space around it, 0: none, or none that a string may mean. */
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
-    uint8_t state = TCALL_N_START_;
+    const char *quote = m->text + m->token;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    char first = tcall_machine_lower_(quote[1]);
+    uint8_t types = tcall_types_from_(first);
+    tcall_str run = tcall_slice_(&first, 1);
+    tcall_syntax_ inner;
     tcall_num_ num;
-    size_t i;
-    for (i = 0; i < text.len && state; i++)
-        state = tcall_number_next_(state, text.ptr[i]);
-    if (!tcall_number_ends_(state))
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
+        tcall_is_space_(first))
         return 0;
-    num = tcall_num_read_(text);
+    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
+    for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
+        const char *end = run.ptr + run.len;
+        if (tcall_is_space_(end[-1]) && !tcall_machine_is_container_(types))
+            return 0;
+        while (run.ptr < end && !inner.error)
+            run.ptr +=
+                tcall_syntax_feed_(&inner, run.ptr, (size_t)(end - run.ptr));
+    }
+    if (tcall_syntax_end_(&inner) != TCALL_OK)
+        return 0;
+    if (!(types & TCALL_SHAPE_NUMBER))
+        return types;
+    num = tcall_num_read_(tcall_text_inner_(quote));
     if (!tcall_num_in_range_(&num))
         return 0;
-    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
-               ? TCALL_SHAPE_NUMBER
-               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-}
-
-/* Returns the types of the JSON value that the string at hand holds, 0: none.
- */
-static uint8_t tcall_machine_meaning_(const tcall_machine *m)
-{
-    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
-    tcall_str text = tcall_slice_(at, (size_t)(end - at));
-    if (*at == '{' || *at == '[')
-        return tcall_machine_is_json_(at, end) ? tcall_types_from_(*at) : 0;
-    if ((text.len == 4 && (*at | 0x20) == 't' &&
-         memcmp(at + 1, "rue", 3) == 0) ||
-        (text.len == 5 && (*at | 0x20) == 'f' &&
-         memcmp(at + 1, "alse", 4) == 0))
-        return TCALL_SHAPE_BOOLEAN;
-    return tcall_machine_number_meant_(text);
+    if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
+        types = TCALL_SHAPE_NUMBER;
+    return types;
 }
 
 /* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
                                    const char *name)
 {
-    if (m->coercion_count < TCALL_COERCIONS_) {
-        m->coercions[m->coercion_count].at = at;
-        m->coercions[m->coercion_count].how = how;
-        m->coercions[m->coercion_count].name = name;
-    }
+    tcall_coercion coercion = {at, how, name};
+    if (m->coercion_count < TCALL_COERCIONS_)
+        m->coercions[m->coercion_count] = coercion;
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
 }
 
-/* Decodes the string at hand, which holds an object or array, where it stands,
- * to be read again. */
-static void tcall_machine_decode_(tcall_machine *m)
+/* Decodes the string at hand where it stands and reads what it holds, which is
+ * written over it. */
+static void tcall_machine_again_(tcall_machine *m)
 {
-    char *to = m->text + m->token + 1;
-    const char *at = to, *end = m->text + m->len - 1;
-    while (at < end) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&at, bytes);
-        memcpy(to, bytes, len);
-        to += len;
+    char *from = m->text + m->token + 1, *to = from;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
-    m->again = (uint32_t)(to - m->text);
+    from[0] = tcall_machine_lower_(from[0]);
+    *to++ = ' '; /* ends a number */
     m->len = m->token;
     m->frames = m->first;
-}
-
-/* The string at hand becomes the scalar that it holds. */
-static void tcall_machine_bare_(tcall_machine *m)
-{
-    char *text = m->text + m->token;
-    m->len -= 2;
-    memmove(text, text + 1, m->len - m->token);
-    if (*text == 'T' || *text == 'F')
-        *text = (char)(*text | 0x20);
-    m->text[m->len] = '\0';
-    if (m->fit.place)
-        tcall_fit_begin_(&m->syntax, &m->fit, *text, UINT8_MAX);
+    m->inner = m->again = true;
+    m->syntax.state = TCALL_AT_VALUE_;
+    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
+    m->again = false;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const tcall_open_ *open = m->open;
-    const char *name = NULL;
-    if (m->syntax.depth && m->syntax.object)
-        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
-                            : m->is.target.rows->drop(m);
+    tcall_open_ *open = m->open;
+    const char *name =
+        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
     if (!name)
         return false;
-    m->len = m->key - (--m->open->count > 0);
+    m->len = m->key - (--open->count > 0);
     tcall_machine_coerced_(
         m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
         name);
     return true;
 }
 
-/* Returns the types that the value at hand may have. */
-static uint8_t tcall_machine_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape;
-    uint8_t types;
-    if (!m->fit.place)
-        return m->is.target.rows->admitted(m);
-    shape = (const tcall_shape *)m->fit.place->what;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted, meant;
+    uint8_t admitted;
     char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = tcall_machine_admitted_(m);
+    admitted = m->is.target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    meant = tcall_machine_meaning_(m);
-    if (!(meant & admitted))
+    if (!(tcall_machine_meaning_(m) & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
-                           first == 'T' || first == 'F' ? TCALL_COERCED_WORD_
-                                                        : TCALL_COERCED_TEXT_,
+                           first == tcall_machine_lower_(first)
+                               ? TCALL_COERCED_TEXT_
+                               : TCALL_COERCED_WORD_,
                            NULL);
-    if (meant & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-        tcall_machine_decode_(m);
-    else
-        tcall_machine_bare_(m);
-    return meant & (uint8_t)~TCALL_SHAPE_INTEGER;
+    tcall_machine_again_(m);
+    return 0;
 }
 
 /* ---- the door ---- */
 
-/* The slots and open containers that are always left. */
-#define TCALL_MACHINE_SPARE_ (2 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
-
-/* Returns how many bytes of arena would have done. */
+/* Returns how many bytes of arena would have done, with a little for values
+ * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
     size_t words = machine->is.arena_size / sizeof(void *);
@@ -8258,8 +8124,6 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    if (len == 1 && tcall_syntax_plain_byte_(s, bytes))
-        at = 1;
     while (at < len && !s->error)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     machine->at += at;
@@ -8276,8 +8140,6 @@ int tcall_machine_end(tcall_machine *machine)
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
-    else if (machine->failed && !machine->error)
-        machine->error = TCALL_E_INVALID;
     return machine->error;
 }
 
@@ -8299,7 +8161,7 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
                        (unsigned)(size < INT_MAX ? size : INT_MAX));
     size = sizeof(void *);
     size = ((size_t)count * sizeof *tok + size - 1) / size * size;
-    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+    if (count <= 0 || machine->gap < size)
         return false;
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
@@ -8327,6 +8189,7 @@ TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
 
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
+    const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
     memset(machine, 0, offsetof(tcall_machine, is));
     machine->syntax.user = &tcall_machine_user_.syntax;
@@ -8339,10 +8202,12 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
-        (desc->target.node && !desc->target.rows))
+        ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || words * sizeof(void *) < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
+    else
+        machine->gap -= TCALL_MACHINE_SPARE_;
     return machine->error;
 }
 
@@ -8372,17 +8237,17 @@ const char *tcall_fix_name(int i)
 typedef struct tcall_lenient_ {
     tcall_machine *machine;
     const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* pattern that ends the string at hand,
-                                   * or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const char *value, *over;  /* where the value begins; its end, NULL: it goes
+                                * on; end: not only the same has followed it */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* pattern that ends the string at hand,
+                                * or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
-    bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
 
 /* The first error stays, and its place. */
@@ -8610,7 +8475,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
 /* A tag, a bracket or a comma behind the value. */
 static bool tcall_lenient_behind_(tcall_lenient_ *text)
 {
-    text->alone = false;
+    text->over = text->end;
     return true;
 }
 
@@ -8630,7 +8495,7 @@ static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     bool blanks = !(text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE));
     const char *value = text->value, *at = text->at;
-    if (!text->alone || *at != '{')
+    if (*at != '{')
         return false;
     while (value < text->over) {
         const char *to = tcall_lenient_token_(value, text->over);
@@ -8805,7 +8670,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
         text->at = from;
         return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
     }
-    if (error == TCALL_E_TRAILING && text->alone &&
+    if (error == TCALL_E_TRAILING && text->over < end &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x9C") ||
          tcall_marker_end_(text->at, end, "\xE2\x80\x98")))
@@ -8981,7 +8846,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     text.start = text.at = bytes.ptr ? bytes.ptr : "";
     text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
-    text.alone = true;
     tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
@@ -9132,28 +8996,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-static char tcall_write_hex_(int digit)
-{
-    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
-}
-
-/* Makes the escape of a byte, 6 characters at most, and returns its length. A
- * byte that is not UTF-8 becomes U+FFFD. */
-static size_t tcall_write_escape_(char *out, char c)
-{
-    const char *letter = "\"\\bfnrt";
-    while (*letter && tcall_unescape_(*letter) != c)
-        letter++;
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (*letter) {
-        out[1] = *letter;
-    } else if (!(c & 0x80)) {
-        out[4] = tcall_write_hex_(c >> 4);
-        out[5] = tcall_write_hex_(c & 15);
-    }
-    return *letter ? 2 : 6;
-}
-
 /* Writes the inside of a JSON string; twice: that of a string within one, where
  * the escapes are escaped once more. */
 static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
@@ -9165,7 +9007,7 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
+        size_t size = stop < end ? tcall_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
         if (twice)
             tcall_write_escaped_(writer, escape, size, false);
@@ -9517,6 +9359,21 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
+TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
+                                     const char *text)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, text);
+}
+
+/* Opens an object or array that is the value of a key. */
+TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
+                                     char bracket)
+{
+    tcall_write_key(out, key);
+    tcall_write_open(out, bracket);
+}
+
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
@@ -9539,8 +9396,6 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
  * A state says that the text so far leads up to it; to take a character moves
  * every active state whose atom matches on to the next one.
  */
-#ifndef TOOLCALL_NO_PATTERN
-
 enum {
     TCALL_RE_CHAR_,     /* one character */
     TCALL_RE_SET_,      /* \d and the like, and the dot */
@@ -10142,10 +9997,16 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
     }
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+TCALL_DATA_ const struct tcall_patterns_ tcall_patterns = {
+    tcall_pattern_compile, tcall_pattern_memory, tcall_pattern_find};
 
 /* ==========================================================================
  * >>rows: what the keywords of a schema do
+ *
+ * For each open value the machine keeps a run of frames, one for each node that
+ * is at work on it. A value begins: the frames around it push one for each node
+ * that is for it, these push those that their rows bring. It ends: each
+ * answers, the last first, and tells its parent.
  *
  * A group (anyOf, oneOf, not, if, contains, dependentSchemas) is a frame that
  * counts the verdicts of its branches; of what they miss it keeps, in the slots
@@ -10154,11 +10015,13 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 
 /* ---- faults ---- */
 
-/* How far the text was read when a fault was met; a wrong type counts less than
- * any other fault of the same value. */
+/* How far the text was read when a fault was met, 0: there is none; a wrong
+ * type counts less than any other fault of the same value. */
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 {
-    return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
+    return fault->keyword
+               ? 2 * fault->at + 1 + (fault->keyword != TCALL_ON_TYPE_)
+               : 0;
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
@@ -10166,30 +10029,25 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first, *group;
+    tcall_frame_ *first;
     tcall_fault *kept;
     uint32_t progress, most;
-    if (branch == TCALL_QUIET_)
-        return;
-    if (!branch) {
+    if (!branch)
         tcall_machine_note_(m, fault);
+    if (!branch || branch == TCALL_QUIET_)
         return;
-    }
     first = &m->slot[branch].frame;
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
-    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
     progress = tcall_rows_progress_(fault);
-    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
-    if (kept->keyword && progress == most)
-        group->flags |= TCALL_FRAME_TIED_;
-    if (kept->keyword && progress <= most)
-        return;
-    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
-    *kept = *fault;
+    most = tcall_rows_progress_(kept);
+    if (progress > most)
+        *kept = *fault;
+    else if (progress == most)
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -10197,15 +10055,14 @@ static bool tcall_rows_fails_(tcall_machine *m, const tcall_frame_ *f,
                               uint8_t keyword, const tcall_row *row,
                               size_t count)
 {
-    tcall_fault fault;
     bool above = row && row == f->by && f->parent != TCALL_NO_FRAME_;
-    memset(&fault, 0, sizeof fault);
-    fault.role = TCALL_ROLE_KEPT_;
-    fault.keyword = keyword;
-    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = m->token;
-    fault.node = above ? m->slot[f->parent].frame.node : f->node;
-    fault.row = row;
+    tcall_fault fault = {TCALL_ROLE_KEPT_,
+                         keyword,
+                         (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX),
+                         m->token,
+                         above ? m->slot[f->parent].frame.node : f->node,
+                         row,
+                         NULL};
     tcall_rows_tell_(m, f->branch, &fault);
     return false;
 }
@@ -10220,28 +10077,43 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 
 /* ---- a value begins ---- */
 
-/* Pushes a frame that belongs to the same branch as the frame i. */
-static void tcall_rows_push_(tcall_machine *m, const tcall_node *node,
-                             const tcall_row *by, uint16_t i)
+/* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
+ * is one that counts for nothing. */
+static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
+                                       const tcall_row *by, uint16_t parent,
+                                       uint16_t branch)
 {
-    uint16_t branch = m->slot[i].frame.branch;
-    tcall_machine_push_(m, node, by, i)->branch = branch;
+    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
+                          TCALL_NO_FRAME_, 0};
+    tcall_slot_ *slot = &m->slot[m->frames];
+    if (m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else if (tcall_machine_takes_(m, sizeof *slot))
+        m->frames++;
+    slot->frame = frame;
+    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
+        m->brings = true;
+    return &slot->frame;
+}
+
+/* Pushes one that belongs to the same branch as the frame i. */
+static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
+                                      const tcall_row *by, uint16_t i)
+{
+    return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
 static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
                                   const tcall_row *row, int slots)
 {
+    const tcall_node *node = m->slot[i].frame.node;
     uint16_t group = m->frames;
-    tcall_rows_push_(m, m->slot[i].frame.node, row, i);
-    m->slot[group].frame.flags = TCALL_FRAME_GROUP_;
-    m->slot[group].frame.count = 0;
-    for (; slots; slots--) {
-        tcall_fault *kept = &m->slot[m->frames].kept;
-        tcall_machine_push_(m, m->slot[i].frame.node, row, i);
-        kept->role = TCALL_ROLE_KEPT_;
-        kept->keyword = TCALL_ON_NOTHING_;
-    }
+    tcall_frame_ *f = tcall_rows_push_(m, node, row, i);
+    f->flags = TCALL_FRAME_GROUP_;
+    f->count = 0;
+    for (; slots; slots--) /* its keyword is NOTHING */
+        tcall_rows_push_(m, node, row, i)->role = TCALL_ROLE_KEPT_;
     return group;
 }
 
@@ -10249,11 +10121,9 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
                                uint16_t group, uint8_t role, bool quiet)
 {
-    uint16_t branch = quiet ? TCALL_QUIET_ : m->frames;
-    tcall_frame_ *f =
-        tcall_machine_push_(m, node, m->slot[group].frame.by, group);
-    f->role = role;
-    f->branch = branch;
+    tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
+                      quiet ? TCALL_QUIET_ : m->frames)
+        ->role = role;
 }
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
@@ -10267,74 +10137,62 @@ static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
                            row->on == TCALL_ON_IF_);
 }
 
-/* Pushes a group for each name of dependentSchemas: whether the name comes is
- * only known at the end of the object. */
-static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
-                                  const tcall_row *row)
-{
-    uint16_t k, group;
-    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
-        group = tcall_rows_group_(m, i, row, 1);
-        m->slot[group].frame.came = k;
-        tcall_rows_branch_(m, &row->of.members[k].node, group,
-                           TCALL_ROLE_COUNT_, false);
-    }
-}
-
-/* Pushes what one row brings. */
+/* Pushes what one row of the frame i brings. Whether the name of a dependent
+ * schema comes is only known at the end of the object: each is a group. */
 static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
                               const tcall_row *row)
 {
-    uint16_t group, k;
-    switch (row->on) {
-    case TCALL_ON_REF_:
-    case TCALL_ON_ALLOF_:
-        for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, &row->of.members[k].node, row, i);
-        break;
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-        group = tcall_rows_group_(m, i, row, 1);
-        for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, &row->of.members[k].node, group,
-                               TCALL_ROLE_COUNT_, false);
-        break;
-    case TCALL_ON_NOT_:
-        group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
-                           true);
-        break;
-    case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
-    case TCALL_ON_CONTAINS_:
-        if (m->types == TCALL_SHAPE_ARRAY)
-            tcall_rows_group_(m, i, row, 0);
-        break;
-    case TCALL_ON_DEPENDENT_:
-        if (m->types == TCALL_SHAPE_OBJECT)
-            tcall_rows_dependent_(m, i, row);
-        break;
-    default: break; /* then, else */
+    uint8_t on = row->on;
+    uint16_t group = 0, k;
+    if (on == TCALL_ON_IF_)
+        tcall_rows_if_(m, i, row);
+    if (on == TCALL_ON_CONTAINS_ && m->types == TCALL_SHAPE_ARRAY)
+        tcall_rows_group_(m, i, row, 0);
+    if ((on >= TCALL_ON_IF_ && on <= TCALL_ON_CONTAINS_) ||
+        (on == TCALL_ON_DEPENDENT_ && m->types != TCALL_SHAPE_OBJECT))
+        return;
+    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
+        const tcall_node *node = &row->of.members[k].node;
+        if (on <= TCALL_ON_REF_) {
+            tcall_rows_push_(m, node, row, i);
+            continue;
+        }
+        if (!k || on == TCALL_ON_DEPENDENT_)
+            group = tcall_rows_group_(m, i, row, on != TCALL_ON_NOT_);
+        if (on == TCALL_ON_DEPENDENT_)
+            m->slot[group].frame.came = k;
+        tcall_rows_branch_(m, node, group, TCALL_ROLE_COUNT_,
+                           on == TCALL_ON_NOT_);
     }
 }
 
-/* Whether a slot is a frame with a node of its own. */
+/* Whether a slot is a frame with a node of its own, to which the value means
+ * something. */
 static bool tcall_rows_counts_(const tcall_frame_ *f)
 {
-    return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
+    return f->role < TCALL_ROLE_KEPT_ &&
+           !(f->flags & (TCALL_FRAME_GROUP_ | TCALL_FRAME_DEAD_));
 }
 
 /* Pushes what the rows of the run bring for the same value, and what the rows
- * of those bring. */
+ * of those bring. Where an object or array opens, a frame of another type is
+ * dead at once, so that nothing within it is told. */
 static void tcall_rows_expand_(tcall_machine *m)
 {
+    bool opens = tcall_machine_is_container_(m->types);
     uint16_t i;
     for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
-        const tcall_row *row;
-        if (!tcall_rows_counts_(&m->slot[i].frame))
+        tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_row *row = f->node->rows;
+        if (!tcall_rows_counts_(f))
             continue;
-        for (row = m->slot[i].frame.node->rows;
-             row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row))
+        for (; row && row->on <= TCALL_ON_DEPENDENT_;
+             row = tcall_row_next_(row))
             tcall_rows_bring_(m, i, row);
+        if (opens && !(f->node->types & m->types)) {
+            tcall_rows_mistyped_(m, f);
+            f->flags |= TCALL_FRAME_DEAD_;
+        }
     }
     m->brings = false;
 }
@@ -10342,126 +10200,117 @@ static void tcall_rows_expand_(tcall_machine *m)
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote);
 
-/* Pushes those for a member that its name matches. Returns whether any. */
+/* Pushes those of the members of a row whose pattern matches the name of the
+ * member at hand. Returns whether any. */
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
     const tcall_match *match = tcall_row_match_(row);
-    bool hit = false;
-    uint16_t k;
+    uint16_t frames = m->frames, k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key))
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
-            hit = true;
-        }
-    return hit;
+    return m->frames > frames;
 }
 
-/* The members of a frame's node that are for the member at hand. */
-static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
+/* Pushes what the rows of the frame i have for the member or item at hand. */
+static void tcall_rows_within_(tcall_machine *m, uint16_t i)
 {
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint16_t count = m->slot[i].frame.count;
-    bool hit = false;
-    for (; row && row->on <= TCALL_ON_OTHERS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PROPERTIES_ && count != TCALL_NO_MEMBER_) {
-            tcall_rows_push_(m, &row->of.members[count].node, row, i);
-            hit = true;
-        } else if (row->on == TCALL_ON_PATTERNS_) {
-            hit |= tcall_rows_patterns_(m, i, row);
-        } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, &row->of.members->node, row, i);
-        }
+    const tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *row = f->node->rows;
+    bool object = m->syntax.object, known = false;
+    uint32_t index = object ? f->count : m->open->count - 1;
+    uint8_t listed = object ? TCALL_ON_PROPERTIES_ : TCALL_ON_PREFIX_;
+    uint8_t others = object ? TCALL_ON_OTHERS_ : TCALL_ON_ITEMS_;
+    if (f->role < TCALL_ROLE_KEPT_ && f->flags & TCALL_FRAME_GROUP_) {
+        if (f->by->on == TCALL_ON_CONTAINS_ && !object)
+            tcall_rows_branch_(m, &f->by->of.members->node, i,
+                               TCALL_ROLE_COUNT_, true);
     }
-}
-
-/* Pushes what the rows of a frame around have for the item that begins. */
-static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
-{
-    const tcall_row *row = m->slot[i].frame.node->rows;
-    uint32_t index = m->open->count - 1, prefix = 0;
+    if (!tcall_rows_counts_(f))
+        return;
     for (; row && row->on <= TCALL_ON_ITEMS_; row = tcall_row_next_(row)) {
-        if (row->on == TCALL_ON_PREFIX_) {
-            prefix = row->count;
-            if (index < prefix)
-                tcall_rows_push_(m, &row->of.members[index].node, row, i);
-        } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
+        if (row->on == listed && index < row->count) {
+            tcall_rows_push_(m, &row->of.members[index].node, row, i);
+            known = true;
+        } else if (row->on == TCALL_ON_PATTERNS_ && object) {
+            known |= tcall_rows_patterns_(m, i, row);
+        } else if (row->on == others && !known) {
             tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
 
-/* A value begins: each frame around it pushes what it has for the value. */
-static void tcall_rows_enter_(tcall_machine *m)
+/* A value begins: each frame around it pushes what it has for an item; for a
+ * member that was done when its name was complete. */
+static void tcall_rows_begins_(tcall_machine *m)
 {
+    const tcall_target *target = &m->is.target;
+    const tcall_open_ *open = m->open;
     uint16_t i;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (f->role >= TCALL_ROLE_KEPT_ || f->flags & TCALL_FRAME_DEAD_)
-            continue;
-        if (f->flags & TCALL_FRAME_GROUP_) {
-            if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, &f->by->of.members->node, i,
-                                   TCALL_ROLE_COUNT_, true);
-        } else if (m->syntax.object) {
-            tcall_rows_enter_member_(m, i);
-        } else {
-            tcall_rows_enter_item_(m, i);
-        }
-    }
-}
-
-/* An object or array opens: a frame of another type is dead at once, so that
- * nothing within it is told. */
-static void tcall_rows_opens_(tcall_machine *m)
-{
-    uint16_t i;
-    for (i = m->first; i < m->frames; i++) {
-        tcall_frame_ *f = &m->slot[i].frame;
-        if (!tcall_rows_counts_(f) || f->node->types & m->types)
-            continue;
-        tcall_rows_mistyped_(m, f);
-        f->flags |= TCALL_FRAME_DEAD_;
-    }
+    if (!m->syntax.depth && target->node)
+        tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
+    else if (!m->syntax.depth) /* it was refused: nothing is right */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
+    else if (!m->syntax.object || m->inner)
+        for (i = open->first; i < open->last; i++)
+            tcall_rows_within_(m, i);
+    if (m->brings || tcall_machine_is_container_(m->types))
+        tcall_rows_expand_(m);
 }
 
 /* ---- names ---- */
 
 enum { TCALL_KNOWN_ = 1, TCALL_TWICE_ = 2 };
 
-/* Notes which member of the frame i the name is. Returns a set: it is known
- * that it came once, or twice. */
-static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+/* The bit of the member at hand, 0: it has none. */
+static uint32_t tcall_rows_bit_(const tcall_frame_ *f)
 {
-    tcall_frame_ *f = &m->slot[i].frame;
-    const tcall_row *row = f->node->rows;
-    uint16_t next = (uint16_t)(f->count + 1);
-    uint8_t came = 0;
-    f->count = TCALL_NO_MEMBER_;
-    while (row && row->on < TCALL_ON_PROPERTIES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_PROPERTIES_)
-        f->count =
-            tcall_member_of_(row, next, m->text + m->token, m->len - m->token);
-    if (f->count != TCALL_NO_MEMBER_) {
-        const tcall_node *node = &row->of.members[f->count].node;
-        uint32_t bit = f->count < 32 ? (uint32_t)1 << f->count : 0;
-        came = !bit ? 0 : f->came & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
-        f->came |= bit;
-        f->met += node->flags & TCALL_NODE_MUST_;
-        if (f->node->flags & TCALL_NODE_FIELDS_) {
-            m->sole = node;
-            return came;
-        }
-    }
-    while (row && row->on < TCALL_ON_NAMES_)
-        row = tcall_row_next_(row);
-    if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, &row->of.members->node, row, i);
-    return came;
+    return f->count < 32 ? (uint32_t)1 << f->count : 0;
 }
 
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
+
+/* Checks the name by what propertyNames of the frame i says. */
+static void tcall_rows_names_(tcall_machine *m, uint16_t i)
+{
+    const tcall_row *row =
+        tcall_row_of_(m->slot[i].frame.node, TCALL_ON_NAMES_);
+    uint16_t first = m->first;
+    if (!row)
+        return;
+    m->first = m->frames;
+    m->types = TCALL_SHAPE_STRING;
+    tcall_rows_push_(m, &row->of.members->node, row, i);
+    tcall_rows_expand_(m);
+    tcall_rows_ends_(m, TCALL_SHAPE_STRING);
+    m->frames = m->first;
+    m->first = first;
+}
+
+/* Notes which member of the frame i the name is, and pushes what it has for
+ * that. Returns a set: it is known that it came once, or twice. */
+static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+{
+    tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    tcall_str name = tcall_machine_hand_(m);
+    uint32_t bit, before = f->came;
+    uint16_t next = (uint16_t)(f->count + 1);
+    f->count = list ? tcall_member_of_(list, next, name.ptr, name.len)
+                    : TCALL_NO_MEMBER_;
+    if (f->count != TCALL_NO_MEMBER_)
+        f->met += list->of.members[f->count].node.flags & TCALL_NODE_MUST_;
+    if (f->count != TCALL_NO_MEMBER_ && f->node->flags & TCALL_NODE_FIELDS_) {
+        tcall_rows_push_(m, &list->of.members[f->count].node, list, i);
+    } else {
+        tcall_rows_within_(m, i);
+        tcall_rows_names_(m, i);
+    }
+    bit = tcall_rows_bit_(f);
+    f->came |= bit;
+    return !bit ? 0 : before & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
+}
 
 /* A name is complete: each frame of the object looks for it among its
  * properties. Returns whether one knows it. */
@@ -10469,19 +10318,9 @@ static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
     uint16_t i;
-    m->types = TCALL_SHAPE_STRING;
-    for (i = m->open->first; i < m->open->last; i++) {
-        const tcall_frame_ *f = &m->slot[i].frame;
-        if (tcall_rows_counts_(f) && !(f->flags & TCALL_FRAME_DEAD_))
+    for (i = m->open->first; i < m->open->last; i++)
+        if (tcall_rows_counts_(&m->slot[i].frame))
             came |= tcall_rows_note_(m, i);
-    }
-    if (m->open->last - m->open->first != 1)
-        m->sole = NULL;
-    if (m->frames > m->first) {
-        tcall_rows_expand_(m);
-        tcall_rows_ends_(m, TCALL_SHAPE_STRING);
-        m->frames = m->first;
-    }
     if (came & TCALL_TWICE_)
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return came != 0;
@@ -10494,15 +10333,12 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Returns the name of the object that is complete, from a key or its beginning
- * on, or NULL. */
+/* Returns the name of the object that is complete, from a key on, or NULL. */
 static const char *tcall_rows_find_(tcall_machine *m, const char *from,
                                     const char *name)
 {
-    const char *key = *from == '{' ? tcall_text_first_(from) : from;
-    if (!tcall_machine_going_(m))
-        return NULL;
-    key = tcall_text_find_(key, name);
+    const char *key =
+        tcall_machine_going_(m) ? tcall_text_find_(from, name) : NULL;
     tcall_rows_reads_(m, from, key ? key : m->text + m->len);
     return key;
 }
@@ -10512,9 +10348,10 @@ static const char *tcall_rows_find_(tcall_machine *m, const char *from,
 static bool tcall_rows_has_(tcall_machine *m, const char *name,
                             const char **last)
 {
+    const char *first = tcall_text_first_(m->text + m->token);
     const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
-    if (!key)
-        key = tcall_rows_find_(m, m->text + m->token, name);
+    if (!key && first)
+        key = tcall_rows_find_(m, first, name);
     *last = key ? key : *last;
     return key != NULL;
 }
@@ -10533,94 +10370,72 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
 {
-    tcall_str inner = tcall_text_inner_(quote);
-    const char *at = inner.ptr, *end = at + inner.len, *to;
-    tcall_pattern pattern;
-    tcall_search search;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
+    tcall_pattern pattern = {
+        NULL,          0, 0, (const tcall_node_ *)match->program, match->count,
+        match->states, 0};
+    tcall_search search = {NULL, 0, false};
     size_t size;
     bool found;
-    memset(&pattern, 0, sizeof pattern);
-    memset(&search, 0, sizeof search);
-    pattern.program = (const tcall_node_ *)match->program;
-    pattern.count = match->count;
-    pattern.states = match->states;
     search.memory = tcall_machine_rest_(m, &size);
-    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
-    if (size < tcall_pattern_memory(&pattern))
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
-    if (!tcall_machine_going_(m))
+    tcall_machine_costs_(m, (size_t)(bytes.end - bytes.at + 1) *
+                                (1 + match->states / 16));
+    if (!tcall_machine_takes_(m, match->by->memory(&pattern)) ||
+        !tcall_machine_going_(m))
         return false;
     do {
-        char bytes[4];
-        tcall_str piece;
-        for (to = at; to < end && *to != '\\'; to++)
-            continue;
-        piece = tcall_slice_(at, (size_t)(to - at));
-        if (to > at || to == end)
-            at = to;
-        else
-            piece = tcall_slice_(bytes, tcall_text_char_(&at, bytes));
-        found = tcall_pattern_find(&pattern, &search, piece, at == end) != NULL;
-    } while (!found && at < end);
+        tcall_str piece = tcall_text_run_(&bytes);
+        found = match->by->find(&pattern, &search, piece,
+                                bytes.at >= bytes.end) != NULL;
+    } while (!found && bytes.at < bytes.end);
     return found;
 }
 
-#else
-
-/* A schema with a pattern was refused. */
-static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
-                                const char *string)
+/* Whether the names of a list came. A fault says which, required by its number,
+ * dependentRequired by where it stands in the row. *last: see
+ * tcall_rows_has_. */
+static bool tcall_rows_came_(tcall_machine *m, const tcall_frame_ *f,
+                             const tcall_row *row, const char *list,
+                             const char **last)
 {
-    (void)m;
-    (void)match;
-    (void)string;
-    return false;
+    const char *name = tcall_text_first_(list);
+    bool ok = true;
+    size_t i;
+    for (i = 0; name && tcall_machine_going_(m); i++) {
+        if (!tcall_rows_has_(m, name, last))
+            ok = tcall_rows_fails_(m, f, row->on, row,
+                                   row->on == TCALL_ON_REQUIRED_
+                                       ? i
+                                       : (size_t)(name - row->of.text));
+        name = tcall_text_sibling_(name);
+    }
+    return ok;
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
-
 /* Whether all required names came: mostly all are properties, of which is
- * counted how many came. */
+ * counted how many did. */
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const char *name = tcall_text_first_(row->of.text), *last = NULL;
-    bool ok = true;
-    uint16_t i;
-    if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
-        return true;
-    for (i = 0; name && tcall_machine_going_(m); i++) {
-        if (!tcall_rows_has_(m, name, &last))
-            ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
-        name = tcall_text_after_(tcall_text_skip_(name));
-    }
-    return ok;
+    const char *last = NULL;
+    return (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count) ||
+           tcall_rows_came_(m, f, row, row->of.text, &last);
 }
 
 /* Whether the names came that others of the object need. */
 static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
-    const char *key = tcall_text_first_(row->of.text), *list, *name;
-    const char *last = NULL;
+    const char *key = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
-    for (; key && tcall_machine_going_(m);
-         key = tcall_text_after_(tcall_text_skip_(list))) {
-        list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key, &last))
-            continue;
-        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
-             name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name, &last))
-                ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
-                                       (size_t)(name - row->of.text));
+    for (; key && tcall_machine_going_(m); key = tcall_text_sibling_(key)) {
+        const char *list = tcall_text_value_(key);
+        if (*list == '[' && tcall_rows_has_(m, key, &last))
+            ok &= tcall_rows_came_(m, f, row, list, &last);
     }
     return ok;
 }
@@ -10641,16 +10456,29 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
+/* Whether a number is whole and short, which needs no decimal arithmetic. */
+static bool tcall_rows_short_(tcall_str text, int32_t *value)
+{
+    size_t minus = *text.ptr == '-', i;
+    *value = 0;
+    for (i = minus; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        *value = *value * 10 + (text.ptr[i] - '0');
+    *value = minus ? -*value : *value;
+    return i == text.len;
+}
+
 /* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
-    int order, limit = (int16_t)row->count;
-    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
-        row->on != TCALL_ON_MULTIPLE_) {
-        order = (m->whole > limit) - (m->whole < limit);
+    tcall_str text = tcall_machine_hand_(m);
+    int32_t value, limit = (int16_t)row->count;
+    int order;
+    if (row->flags & TCALL_ROW_SMALL_ && row->on != TCALL_ON_MULTIPLE_ &&
+        tcall_rows_short_(text, &value)) {
+        order = (value > limit) - (value < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
+        tcall_num_ num = tcall_num_read_(text);
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
@@ -10663,46 +10491,40 @@ static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
     }
 }
 
-/* Whether the string at hand is one in the schema, up to an end. Mostly both
- * have one spelling. */
-static bool tcall_rows_is_(const tcall_machine *m, const char *p,
-                           const char *end)
+/* Returns the value of const, or that of enum after this one, NULL: the first;
+ * NULL at the end. */
+static const char *tcall_rows_value_(const tcall_row *row, const char *value)
 {
-    size_t len = (size_t)(end - p);
-    if (*p != '"')
-        return false;
-    if (len == m->len - m->token && memcmp(p, m->text + m->token, len) == 0)
-        return true;
-    return memchr(p, '\\', len) && tcall_text_equal_(p, m->text + m->token);
+    if (row->on == TCALL_ON_CONST_)
+        return value ? NULL : row->of.text;
+    return value ? tcall_text_sibling_(value) : tcall_text_first_(row->of.text);
 }
 
-/* Whether the value at hand is one of an enum. */
-static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
-                             uint8_t types)
+/* Whether the value at hand is one of an enum, or const. A string without
+ * escapes has one spelling, as has all checked text. */
+static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
 {
-    const char *p = tcall_text_first_(row->of.text), *end = p;
+    tcall_str is = tcall_machine_hand_(m);
+    const char *p = NULL, *end = row->of.text;
     bool same = false;
-    while (p && !same) {
+    while (!same && (p = tcall_rows_value_(row, p)) != NULL) {
+        size_t len;
         end = tcall_text_skip_(p);
-        same = types == TCALL_SHAPE_STRING
-                   ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, m->text + m->token, p);
-        p = tcall_text_after_(end);
+        len = (size_t)(end - p);
+        same = len == is.len && memcmp(p, is.ptr, len) == 0;
+        if (!same && (*p != '"' || memchr(p, '\\', len)))
+            same = tcall_rows_equal_(m, is.ptr, p);
     }
-    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
+    tcall_rows_reads_(m, row->of.text, end);
     return same;
 }
 
-/* Returns which item is the second of two that are equal, or 0. */
-static size_t tcall_rows_repeated_(tcall_machine *m)
+/* Returns the length of the value at hand: characters, items or members. */
+static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
 {
-    const char *item =
-        tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
-    size_t index = 0;
-    for (; at != item; index++)
-        at = tcall_text_after_(tcall_text_skip_(at));
-    return index;
+    return types == TCALL_SHAPE_STRING
+               ? m->len - m->token - 2 - m->syntax.followed - m->escapes
+               : m->open->count;
 }
 
 /* The types that a keyword from enum on says something about. */
@@ -10726,27 +10548,34 @@ static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_OBJECT,
                                             TCALL_SHAPE_OBJECT};
 
-/* What one row says of a value of these types, so long. */
+/* What one row says of a value of these types. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
-                                  const tcall_row *row, uint8_t types,
-                                  size_t count)
+                                  const tcall_row *row, uint8_t types)
 {
-    const char *value = m->text + m->token;
-    bool ok = true;
+    size_t count = 0;
+    bool ok;
     switch (row->on) {
-    case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: ok = tcall_rows_enum_(m, row); break;
     case TCALL_ON_PATTERN_:
-        ok = tcall_rows_matches_(m, row->of.match, value);
+        ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
     case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_: ok = count >= row->of.number; break;
+    case TCALL_ON_MIN_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count >= row->of.number;
+        break;
     case TCALL_ON_MAX_LENGTH_:
     case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_MAX_PROPERTIES_: ok = count <= row->of.number; break;
+    case TCALL_ON_MAX_PROPERTIES_:
+        count = tcall_rows_length_(m, types);
+        ok = count <= row->of.number;
+        break;
     case TCALL_ON_UNIQUE_:
-        count = m->open->count > 1 ? tcall_rows_repeated_(m) : 0;
+        if (m->open->count > 1)
+            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
+                                         tcall_rows_equal_);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -10762,20 +10591,14 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *row = f->node->rows;
     bool ok = !(f->flags & TCALL_FRAME_BAD_);
-    size_t count = 0; /* characters, items or members */
     if (f->flags & TCALL_FRAME_DEAD_)
         return false;
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
-    if (types == TCALL_SHAPE_STRING)
-        count = m->fit.length - m->syntax.followed;
-    else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
-        count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
         if (row->on >= TCALL_ON_ENUM_ &&
-            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
-            !tcall_rows_row_holds_(m, f, row, types, count))
-            ok = false;
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types)
+            ok &= tcall_rows_row_holds_(m, f, row, types);
     return ok;
 }
 
@@ -10827,8 +10650,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
-            tcall_rows_progress_(kept) > 2 * m->token)
+        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+            tcall_rows_progress_(kept) > 2 * m->token + 1)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -10839,7 +10662,7 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
 {
     tcall_frame_ *parent;
     if (f->parent == TCALL_NO_FRAME_) {
-        m->failed = m->failed || !ok;
+        m->error = ok || m->error ? m->error : TCALL_E_INVALID;
         return;
     }
     parent = &m->slot[f->parent].frame;
@@ -10864,42 +10687,34 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
             continue;
         ok = f->flags & TCALL_FRAME_GROUP_ ? tcall_rows_group_holds_(m, i)
                                            : tcall_rows_holds_(m, f, types);
-        if (!ok || f->role != TCALL_ROLE_AND_) /* mostly nothing to tell */
-            tcall_rows_answer_(m, f, ok);
+        tcall_rows_answer_(m, f, ok);
     }
 }
 
 /* ---- coercion ---- */
 
-/* Returns the types of the values of enum or const that the string at hand may
- * mean. */
-static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
-{
-    const char *p = row->of.text;
-    uint8_t types = 0;
-    tcall_rows_reads_(m, p, tcall_text_skip_(p));
-    for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
-         p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
-                                       : NULL)
-        if (*p != '"' || (m->text[m->token] == '"' &&
-                          tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_types_from_(*p);
-    return types;
-}
-
-/* Returns the types that a frame's own node admits; a group begins with none
- * or all. */
+/* Returns the types that a frame's own node admits: of enum and const those of
+ * the values that the string at hand may mean. A group begins with none or all.
+ */
 static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
+    const char *text = m->text + m->token, *p;
     const tcall_row *row = f->node->rows;
-    uint8_t types = f->node->types;
+    uint8_t types = f->node->types, listed;
     if (f->flags & TCALL_FRAME_GROUP_)
         return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
     if (types & TCALL_SHAPE_NUMBER)
         types |= TCALL_SHAPE_INTEGER;
-    for (; row; row = tcall_row_next_(row))
-        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
-            types &= tcall_rows_types_in_(m, row);
+    for (; row; row = tcall_row_next_(row)) {
+        if (row->on != TCALL_ON_CONST_ && row->on != TCALL_ON_ENUM_)
+            continue;
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+        listed = 0;
+        for (p = tcall_rows_value_(row, NULL); p; p = tcall_rows_value_(row, p))
+            if (*p != '"' || (*text == '"' && tcall_text_equal_(p, text)))
+                listed |= tcall_types_from_(*p);
+        types &= listed;
+    }
     return types;
 }
 
@@ -10910,7 +10725,7 @@ static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 static uint8_t tcall_rows_admitted_(tcall_machine *m)
 {
     uint8_t all = TCALL_SHAPE_ANY, some = 0;
-    bool certain = false;
+    bool certain = m->frames == m->first;
     uint16_t i;
     for (i = m->first; i < m->frames; i++)
         if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
@@ -10938,31 +10753,26 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
+/* Returns the property that the member at hand is. */
+static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
+{
+    return &tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)->of.members[f->count];
+}
+
 /* Whether a frame around requires the member at hand. */
 static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
-    const char *name = row ? tcall_text_first_(row->of.text) : NULL;
-    if (name)
-        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
-    while (name && !tcall_text_equal_(name, m->text + m->key))
-        name = tcall_text_after_(tcall_text_skip_(name));
-    return name != NULL;
-}
-
-/* As if the member at hand had not come. */
-static void tcall_rows_forget_(tcall_frame_ *f)
-{
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    if (f->count == TCALL_NO_MEMBER_)
-        return;
-    if (f->count < 32)
-        f->came &= ~((uint32_t)1 << f->count);
-    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
+    if (!row)
+        return false;
+    tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+    return tcall_text_find_(tcall_text_first_(row->of.text),
+                            m->text + m->key) != NULL;
 }
 
 /* The member at hand may be absent where it is a property that no frame
- * requires. What is certain counts; where nothing knows it, branches. */
+ * requires. What is certain counts; where nothing knows it, branches. It is as
+ * if it had not come. */
 static const char *tcall_rows_drop_(tcall_machine *m)
 {
     const char *name = NULL;
@@ -10970,37 +10780,38 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
-        const tcall_row *list;
         uint8_t by = f->branch ? 1 : 2;
-        if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
+        if (!tcall_rows_counts_(f))
             continue;
-        list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-        if (list && f->count != TCALL_NO_MEMBER_) {
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
-            name = list->of.members[f->count].name;
+            name = tcall_rows_member_(f)->name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
         return NULL;
-    for (i = m->open->first; i < m->open->last; i++)
-        if (tcall_rows_counts_(&m->slot[i].frame))
-            tcall_rows_forget_(&m->slot[i].frame);
+    for (i = m->open->first; i < m->open->last; i++) {
+        tcall_frame_ *f = &m->slot[i].frame;
+        if (!tcall_rows_counts_(f) || f->count == TCALL_NO_MEMBER_)
+            continue;
+        f->came &= ~tcall_rows_bit_(f);
+        f->met -= (tcall_rows_member_(f)->node.flags & TCALL_NODE_MUST_) != 0;
+    }
     return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
-    tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
-    tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
-    tcall_rows_drop_};
+    tcall_rows_begins_, tcall_rows_name_, tcall_rows_ends_,
+    tcall_rows_admitted_, tcall_rows_drop_};
 
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The recogniser checks that the text is JSON. Then it is walked over twice by
- * the same code: the first walk only adds up how much memory it takes, so that
- * nothing is begun that there is no memory for; the second one makes nodes.
+ * The recogniser checks that the text is JSON. Then one walk over it makes all
+ * nodes; where they do not fit, it is made once more, and only adds up what
+ * they take.
  *
  * Members and rows are put on a stack. When the schemas of a keyword are over,
  * their members are one array at its top, and when a schema is over, so are its
@@ -11036,6 +10847,7 @@ typedef struct tcall_author_ {
     bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
+    const struct tcall_patterns_ *patterns; /* NULL: none are read */
 } tcall_author_;
 
 /* Tells of a fault at a place in the text. The one that stands first there
@@ -11112,9 +10924,9 @@ typedef struct tcall_sc_ {
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
-    const char *beyond;   /* the first schema that is too much, or NULL */
     int32_t steps;
     uint8_t draft, depth;
+    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
@@ -11149,13 +10961,16 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Puts so many bytes on the stack. */
+/* Puts so many bytes on the stack. Where they do not fit, all is only counted
+ * from then on. */
 static void *tcall_sc_push_(tcall_sc_ *c, uint32_t bytes)
 {
     void *at = c->top;
     c->bytes += bytes;
-    if (!at)
+    if (!at || bytes > (size_t)(c->high - c->top)) {
+        c->top = NULL;
         return &c->spare;
+    }
     c->top += bytes;
     return at;
 }
@@ -11234,25 +11049,25 @@ static const char *tcall_sc_text_(const tcall_member *member)
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-#ifndef TOOLCALL_NO_PATTERN
+    const struct tcall_patterns_ *by = c->author->patterns;
     tcall_pattern pattern;
     size_t size = c->top ? (size_t)(c->high - c->top) : 0;
     uint32_t bytes;
-    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                              TCALL_PATTERN_ESCAPED, c->top,
-                              size) == TCALL_E_INVALID)
+    if (!by) {
+        tcall_sc_refuse_(c, quote, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+        return;
+    }
+    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+                    c->top, size) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
     bytes = tcall_whole_words_((uint32_t)pattern.need);
     tcall_sc_push_(c, bytes);
     match->text = quote;
+    match->by = by;
     match->program = tcall_sc_settle_(c, bytes);
     match->count = pattern.count;
     match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
 }
 
 /* Compiles the patterns of the members on the stack, which are to follow them.
@@ -11262,7 +11077,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
     const uint32_t bytes = count * (uint32_t)sizeof(tcall_match);
     const tcall_member *member = (tcall_member *)(void *)c->top - count;
     tcall_match *match = (tcall_match *)tcall_sc_push_(c, bytes);
-    for (; count; count--)
+    for (; count && c->top; count--)
         tcall_sc_pattern_(c, match++, (member++)->name);
     tcall_sc_settle_(c, bytes);
 }
@@ -11328,10 +11143,11 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        c->beyond = p;
+        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
     memset(member, 0, sizeof *member);
     member->name = name;
     member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    member->node.digits = name == p ? 0 : c->digits;
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11344,31 +11160,29 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on, digits = 0;
+    uint8_t on = c->open[c->depth].on;
     const char *p = at;
-    tcall_member *member = (tcall_member *)(void *)c->top;
-    bool open;
-    if (*at == '"' && tcall_keywords_[on].begins == '{') {
+    c->digits = 0;
+    if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        digits = tcall_sc_digits_(name);
+        c->digits = tcall_sc_digits_(name);
     }
-    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
-        return tcall_text_skip_(p); /* names */
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
-    open = tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_);
-    if (member)
-        member->node.digits = digits;
-    return open ? p + 1 : tcall_text_skip_(p);
+    if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
+        return tcall_text_skip_(p); /* names */
+    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+        return p + 1;
+    return tcall_text_skip_(p);
 }
 
 /* ---- the keywords of a schema ---- */
 
-/* Returns the draft that the value of a $schema names; of none that is known
- * the other. */
-static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
+/* Returns the draft that the value of a $schema names, -1: none that is known.
+ */
+static int tcall_sc_draft_of_(const char *p)
 {
     tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     size_t i;
@@ -11376,8 +11190,19 @@ static uint8_t tcall_sc_draft_of_(const char *p, uint8_t other)
         uri.len--;
     for (i = 0; i < sizeof tcall_drafts_ / sizeof *tcall_drafts_; i++)
         if (tcall_str_eq(tcall_str_of(tcall_drafts_[i].uri), uri))
-            return (uint8_t)tcall_drafts_[i].draft;
-    return other;
+            return (int)tcall_drafts_[i].draft;
+    return -1;
+}
+
+/* Returns the draft of a schema: the one of its $schema, or the other. */
+static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+{
+    bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
+    const char *root = none ? NULL : tcall_text_space_(text.ptr);
+    const char *p =
+        tcall_text_get_(root, tcall_keyword_word_(TCALL_ON_SCHEMA_));
+    int draft = p ? tcall_sc_draft_of_(p) : -1;
+    return (uint8_t)(draft < 0 ? (int)other : draft);
 }
 
 /* Returns the bit of the type that a value names, or 0. */
@@ -11471,7 +11296,7 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
     switch (on) {
     case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
     case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p, UINT8_MAX) != c->draft)
+        if (tcall_sc_draft_of_(p) != c->draft)
             tcall_sc_refuse_(c, p, "unknown $schema",
                              "use https://json-schema.org/draft/2020-12/schema "
                              "or http://json-schema.org/draft-07/schema");
@@ -11561,8 +11386,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!c->top && on == TCALL_ON_SCHEMA_ && c->depth == 1)
-        c->draft = tcall_sc_draft_of_(p, c->draft);
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
     if (c->top)
@@ -11670,6 +11493,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
+    c->bytes = c->marks = 0;
     tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
@@ -11921,6 +11745,30 @@ static void tcall_sc_finish_(tcall_sc_ *c)
     }
 }
 
+/* Moves what stays down, and whatever points to it. */
+static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
+{
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = &c->mark[i].member->node;
+        tcall_row *row = (tcall_row *)(uintptr_t)node->rows;
+        if (row)
+            node->rows = (tcall_row *)(void *)((char *)row - by);
+        for (; row; row = (tcall_row *)(uintptr_t)tcall_row_next_(row)) {
+            bool one = row->on == TCALL_ON_PATTERN_;
+            bool matches = one || row->on == TCALL_ON_PATTERNS_;
+            tcall_match *match =
+                (tcall_match *)(uintptr_t)tcall_row_match_(row);
+            uint16_t left = matches ? row->count : 0;
+            for (; left; left--, match++)
+                match->program = (const char *)match->program - by;
+            if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
+                row->of.text -= by; /* of each pointer */
+        }
+    }
+    c->high = (char *)memmove(c->high - by, c->high, c->bytes);
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
@@ -11930,57 +11778,52 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
-    uint32_t marks, stays;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
+    uint32_t marks;
+    int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
+                                             : TCALL_E_LIMIT;
     tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
-    c.steps = TOOLCALL_MAX_STEPS;
-    if (text.len < tcall_size_(0xFFFFFF))
-        r = tcall_json_check(text);
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    tcall_sc_walk_(&c);
-    if (c.beyond) {
-        tcall_schema_fault_(out, author, (size_t)(c.beyond - text.ptr),
-                            "too many schemas", "split the schema");
-        return TCALL_E_SCHEMA;
+    c.out = out;
+    c.author = author;
+    c.steps = TOOLCALL_MAX_STEPS;
+    c.draft = tcall_sc_draft_(text, author->draft);
+    if (mem && size > pad) {
+        c.top = (char *)mem + pad;
+        c.high = c.top + (size - pad) / word * word;
+        tcall_sc_walk_(&c);
     }
-    stays = c.bytes;
+    if (!c.top)
+        tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(stays + marks + (uint32_t)pad);
-    if (!mem || size < out->need)
-        return TCALL_E_MEMORY;
-    size -= pad;
-    if (author->end)
-        from = size / word * word - stays;
-    c.top = (char *)mem + pad + from;
-    c.high = c.top + stays;
-    c.mark =
-        (tcall_sc_mark_ *)(void *)(author->end ? (char *)mem + pad : c.high);
-    c.mark->member = (tcall_member *)(void *)c.top;
+    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    if (!c.top || size < out->need)
+        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
-    out->used = author->end ? size - from : pad + stays;
-    tcall_sc_walk_(&c);
-    out->root = &c.mark->member->node;
     tcall_sc_finish_(&c);
     if (out->reason)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA : (int)out->used;
+        return TCALL_E_SCHEMA;
+    if (!author->end)
+        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
+    from = (size_t)(c.high - (char *)mem);
+    out->used = author->end ? size - from : from + c.bytes;
+    out->root = &((tcall_member *)(void *)c.high)->node;
+    return (int)out->used;
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
@@ -12504,8 +12347,8 @@ static void tcall_say_passed_(tcall_said_fault_ *said)
     static const char ways[] TCALL_FLASH_ =
         "under the minimum %p\0over the maximum %p\0"
         "not greater than %p\0not less than %p\0";
-    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
-    way += tcall_is_upper_(said->keyword);
+    int way = 2 * (said->passed.how == TCALL_LIMIT_BEYOND_) +
+              tcall_is_upper_(said->keyword);
     tcall_say_text_(said, tcall_word_at_(ways, way));
 }
 
@@ -12575,37 +12418,24 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
-{
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
-}
-
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
-{
+/* What is said of a row of TCALL_MISFITS. */
 #ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
+#define TCALL_MISFIT_TEXTS_(NAME, keyword, wrong, remedy) keyword "\0\0"
 #else
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_say_sentence_(said, sentences, code);
+#define TCALL_MISFIT_TEXTS_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
 #endif
-}
 
-/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
-static int tcall_misfit_of_(unsigned keyword)
+/* Says a keyword that TCALL_MISFITS has. Returns false where it does not. */
+static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 {
+    static const char sentences[] TCALL_FLASH_ =
+        TCALL_MISFITS(TCALL_MISFIT_TEXTS_);
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
-    return code;
+    if (code)
+        tcall_say_sentence_(said, sentences, code);
+    return code != 0;
 }
 
 /* Says a fault of a shape. */
@@ -12620,7 +12450,7 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
     said->limits = tcall_limits_of_(shape);
     said->passed =
         tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
-    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+    tcall_say_misfit_(said, is->keyword);
 }
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -12841,7 +12671,6 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     const tcall_node *node = said->is->node;
     const tcall_row *row = node->rows;
     unsigned keyword = said->keyword;
-    int code;
     said->part = tcall_say_row_part_;
     said->limits.of = tcall_limits_by_(keyword);
     said->types = said->limits.of > TCALL_LIMITS_VALUE_
@@ -12859,10 +12688,7 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
         said->limits.of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
-    code = tcall_misfit_of_(keyword);
-    if (code)
-        tcall_say_misfit_(said, code);
-    else
+    if (!tcall_say_misfit_(said, keyword))
         tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
@@ -12939,17 +12765,16 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-        tcall_write_close(writer, '}');
-        return;
+    } else {
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
+        tcall_write_key(writer, "to");
+        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
-    tcall_write_quote(writer);
-    if (coercion->how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_spelled_(writer, value);
-    tcall_write_unquote(writer);
-    tcall_write_key(writer, "to");
-    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -13503,12 +13328,8 @@ TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
     return NULL;
 }
 
-TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
-{
-    return bits[index / 8] >> index % 8 & 1;
-}
-
-TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+/* Sets or clears one of many bits; TCALL_BIT_OF_ reads it. */
+TCALL_SHARED_ void tcall_set_bit_(uint8_t *bits, size_t index, bool value)
 {
     uint8_t bit = (uint8_t)(1 << index % 8);
     bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
@@ -13520,7 +13341,7 @@ TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
                                      bool by_model)
 {
     if (by_model && tc->offer)
-        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+        return TCALL_BIT_OF_(tc->offer, tool - tc->desc.tools) != 0;
     return !tcall_withheld_(tc, tool);
 }
 
@@ -13825,8 +13646,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->distinct = false; /* of rows that are added nobody knows */
     tc->error = r;
     tc->busy = NULL;
-    if (r < 0)
+    if (r < 0) {
         tc->desc.tool_count = 0;
+        tc->desc.stages = NULL;
+    }
     return r;
 }
 
@@ -13874,7 +13697,7 @@ static void tcall_row_clear_(tcall *tc, size_t row)
     if (tc->nodes)
         tc->nodes[row] = NULL;
     if (tc->offer)
-        tcall_set_offer_(tc->offer, row, false);
+        tcall_set_bit_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
@@ -15131,7 +14954,8 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                                       tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
+                            judged->tc->desc.patterns};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (judged->tc->desc.validator && !source.made) {
@@ -15155,14 +14979,12 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
     return TCALL_E_SCHEMA;
 }
 
-/* Without an author nobody is told, and the nodes lie at the end. */
 TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
                                      tcall_schema_text source, void *mem,
                                      size_t size, const tcall_author_ *author)
 {
-    const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author ? author : &nobody);
+                                     author);
 }
 
 /* Nodes that were made before stay where they are. */
@@ -15746,11 +15568,6 @@ typedef struct tcall_char_ {
     bool capital;
 } tcall_char_;
 
-static bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
-}
-
 static unsigned tcall_at_most_(size_t value, unsigned most)
 {
     return value < most ? (unsigned)value : most;
@@ -15806,13 +15623,13 @@ typedef struct tcall_split_ {
     const char *cursor, *end;
     const tcall_object *shape; /* its texts follow, from this one on */
     unsigned shape_text;
-    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* look for sentences, and for keys of JSON */
-    bool json;              /* decode escapes */
-    bool in_key;            /* the word is part of a key */
-    bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the word includes the character at the cursor */
-    const char *start;      /* of the word in the text */
+    const uint8_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;            /* look for sentences, and for keys of JSON */
+    bool json;             /* decode escapes */
+    bool in_key;           /* the word is part of a key */
+    bool sentence;         /* a sentence ended before the word */
+    bool paired;           /* the word includes the character at the cursor */
+    const char *start;     /* of the word in the text */
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
@@ -16118,7 +15935,7 @@ static bool tcall_split_next_(tcall_split_ *words)
         while (!tcall_split_read_(words));
         words->count++;
         words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
     tcall_split_lower_(words);
     tcall_split_stem_(words);
     return true;
@@ -16185,7 +16002,7 @@ typedef struct tcall_ranking_ {
     uint32_t level;   /* the best score of all, in thousandths */
     uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
     tcall_term_ terms[TCALL_PICK_TERMS_];
-    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint8_t initials[128];                /* of all keys, see tcall_initials_ */
     uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
     uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
                                              TCALL_KEY_FUZZY_; 0: free */
@@ -16231,7 +16048,7 @@ static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
     slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
     ranking->hashes[slot] = hash;
     ranking->key_terms[slot] = (uint8_t)key;
-    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    tcall_set_bit_(ranking->initials, initials, true);
 }
 
 /* ---- the input */
@@ -16821,7 +16638,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_list_(w, "picks");
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
+        tcall_write_word_(w, "tool", pick->tool->name);
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -16846,8 +16663,8 @@ static void tcall_write_excluded_(tcall_writer *w,
         if (!reason)
             continue;
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
-        tcall_write_pair_(w, "reason", tcall_str_of(reason));
+        tcall_write_word_(w, "tool", tool->name);
+        tcall_write_word_(w, "reason", reason);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -17081,7 +16898,9 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
     memset(&target, 0, sizeof target);
     target.object = tool->shape;
     target.node = tool->shape ? NULL : call->node;
-    if (target.node) /* else another one checks, or nobody */
+    if (target.object)
+        target.rows = &tcall_shape_rows;
+    else if (target.node) /* else another one checks, or nobody */
         target.rows = tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
@@ -17112,7 +16931,9 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size, NULL);
+    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
+                                  tc->desc.patterns};
+    int r = source.reader->compile(&schema, source, gap, size, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -17338,8 +17159,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     tcall_str came = attempt->came;
     size_t i;
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_key(out, "errors");
-        tcall_write_open(out, '[');
+        tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
             tcall_write_fault_(out, tcall_say_of_(tool->parameters),
                                attempt->args.at, &attempt->fault[i]);
@@ -18003,8 +17823,7 @@ static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
     const tcall *tc = call->cx.tc;
     size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "available", '[');
     for (i = 0; i < tc->desc.tool_count; i++)
         if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
             tcall_write_string(out, tc->desc.tools[i].name);
@@ -18070,8 +17889,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
+        tcall_write_word_(out, "suggestion", cx->result.suggestion);
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
@@ -18105,14 +17923,12 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
+        tcall_write_word_(out, "error_type", tcall_error_type(failure->error));
     }
     if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
+        tcall_write_word_(out, "code",
+                          failure->code ? failure->code
+                                        : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
         tcall_write_flag_(out, "ran", true);
     if (brevity == TCALL_TELL_ALL_)
@@ -18181,21 +17997,20 @@ static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
     tcall_write_key(out, "definition");
     tcall_write_quote(out);
     for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+        tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
 }
 
 static void tcall_write_outcome_(tcall_writer *out, int error)
 {
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    tcall_write_word_(out, "outcome", tcall_error_code(error));
 }
 
 /* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
 {
     int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "fixes", '[');
     for (i = 0; i < TCALL_FIX_COUNT; i++)
         if (fixes >> i & 1)
             tcall_write_string(out, tcall_fix_name(i));
@@ -18209,7 +18024,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
     if (!attempt->step) /* it is of an output */
         return;
     tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_word_(out, "by", attempt->by);
     tcall_write_pair_(out, "arguments", attempt->came);
     tcall_write_fixes_(out, attempt->fixes);
     tcall_write_outcome_(out, attempt->error);
@@ -18222,8 +18037,7 @@ static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
 static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
 {
     const tcall_attempt *attempt;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
+    tcall_write_nest_(out, "attempts", '[');
     for (attempt = call->attempts; attempt; attempt = attempt->next)
         tcall_write_attempt_(out, call->tool, attempt);
     tcall_write_close(out, ']');
@@ -18235,17 +18049,15 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *const texts[] = {foreign ? foreign->name : "builtin",
-                                 foreign ? foreign->version : TOOLCALL_VERSION,
-                                 foreign                        ? "foreign"
-                                 : tool->shape                  ? "shape"
-                                 : tcall_is_compiled_(tc, tool) ? "eager"
-                                                                : "lazy"};
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
-    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
-    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    tcall_write_nest_(out, "validator", '{');
+    tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
+    tcall_write_word_(out, "version",
+                      foreign ? foreign->version : TOOLCALL_VERSION);
+    tcall_write_word_(out, "mode",
+                      foreign       ? "foreign"
+                      : tool->shape ? "shape"
+                                    : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18257,8 +18069,8 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
     const tcall_tool *tool = call->tool;
     tcall_write_flag_(out, "validated", call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+        tcall_write_word_(out, "no_schema_mode",
+                          modes[tool->no_schema_mode % 3]);
     tcall_write_flag_(out, "repaired", call->repaired);
 }
 
@@ -18268,7 +18080,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -18278,7 +18090,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
                                                  : tcall_str_of("[]"));
     if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+        tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
     tcall_write_flag_(out, "ran", call->cx.result.ran);
@@ -18290,8 +18102,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
-    tcall_write_pair_(
-        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_word_(out, "step", steps[asked->step % TCALL_ARRAY_LEN(steps)]);
     tcall_write_outcome_(out, call->error);
     if (call->error < 0)
         tcall_write_call_errors(out, call);
@@ -19307,7 +19118,8 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    return cx->last_attempt = r;
+    cx->last_attempt = (int16_t)r;
+    return r;
 }
 
 /* Runs the tool inside of those hooks around it that follow a place. */
@@ -19404,8 +19216,8 @@ int tcall_approval(tcall_ctx *cx)
     if (!cx->call)
         return TCALL_E_USAGE;
     cx->approval_wanted = true;
-    if (cx->hooks)
-        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    if (cx->tc->desc.stages)
+        r = cx->tc->desc.stages->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
@@ -19454,7 +19266,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
-    cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->loops && tcall_must_end_(cx) == TCALL_OK)
@@ -19500,8 +19311,8 @@ static int tcall_checked_(tcall_ctx *cx)
 /* Runs the tool, inside of the hooks around it. */
 static int tcall_make_(tcall_ctx *cx)
 {
-    if (cx->hooks)
-        return cx->hooks->around(cx);
+    if (cx->tc->desc.stages)
+        return cx->tc->desc.stages->around(cx);
     cx->attempt = 1;
     return tcall_run_(cx);
 }
@@ -19528,8 +19339,8 @@ static int tcall_walk_(tcall_ctx *cx)
         int r = TCALL_OK;
         while (own->stage < cx->stage)
             own++;
-        if (cx->hooks)
-            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        if (cx->tc->desc.stages)
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -19564,7 +19375,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        cx->hooks->again(cx);
+        cx->tc->desc.stages->again(cx);
     else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
@@ -20739,37 +20550,18 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list, which begins so: there are no messages with
- * parts. */
-TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    tcall_item item;
-    uint8_t state = 0;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &state);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, state);
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
-    }
-    tcall_write_text(out, "]");
-}
-
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms. */
+ * model, and one of the user, are the first forms; without the latter it is a
+ * flat list. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *begin, const char *forms)
 {
     tcall_history_ history;
+    const bool flat = !*tcall_nth_(begin, 1);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
@@ -20783,7 +20575,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             continue;
         side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
-        if (side != last) {
+        if (!flat && side != last) {
             if (last)
                 tcall_write_text(out, "]}");
             tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
@@ -20945,7 +20737,7 @@ static bool tcall_is_sent_(const tcall_provider *provider,
 {
     const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
-    if (request->offer ? !tcall_offers_(request->offer, index)
+    if (request->offer ? !TCALL_BIT_OF_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
     return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
@@ -21363,26 +21155,6 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
         tcall_reasoning_drop_(reader, at, 0);
 }
 
-/* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
-{
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->said.words || reader->said.words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
-}
-
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
@@ -21438,61 +21210,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED_)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->element.type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->element.open)
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
-            TCALL_ITEM_TEXT;
-    reader->said.text_ends = reader->said.has_text;
-}
-
-/* ---- elements as they came ---- */
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->doc.whole && reader->doc.repeats) &&
-           (!reader->element.type ||
-            reader->element.type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-    head->index = reader->element.index;
-    if (reader->element.type == TCALL_MEANS_REASONING)
-        reader->answer.reasoning_dropped += reader->raw_missing;
-    else
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    reader->raw_missing = 0;
 }
 
 /* ---- streams ----
@@ -21705,27 +21422,6 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Whole arguments begin: they may be those of the last call with this number.
- * Only the first element of a document is compared. */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
-{
-    const size_t pending = reader->place[TCALL_AT_PENDING_];
-    size_t at = reader->start;
-    if (reader->doc.whole ||
-        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
-                                         : reader->chat->block->low))
-        return;
-    reader->echo = 0;
-    for (; at < pending; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->element.index && known->index != reader->element.index))
-            continue;
-        reader->place[TCALL_AT_ECHOED_] = at;
-        reader->doc.echoes = true;
-    }
-}
-
 /* Arguments that are compared, as far as they are known. */
 static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
 {
@@ -21907,23 +21603,6 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
     }
 }
 
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
 /* Takes a piece of a part of the current element. */
 TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
@@ -22037,49 +21716,6 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
         tcall_reader_settle_(reader);
 }
 
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
-        reader->said.cut = reader->doc.cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
-    } else if (reader->doc.stopped) {
-        reader->said.finished = true;
-    }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->doc.in_whole = true;
-        reader->doc.whole = !reader->doc.piece;
-    } else if (!reader->doc.in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
-    }
-}
-
 /* ==========================================================================
  * >>text_calls
  *
@@ -22189,34 +21825,35 @@ static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
     reader->answer.calls += text->error == TCALL_OK;
 }
 
+/* Finds the member that has one of "name\0other\0". Returns false if there are
+ * two: which is meant? */
+static bool tcall_spoken_one_(tcall_json object, const char *names,
+                              tcall_json *one)
+{
+    bool clear = true;
+    for (; *names; names += strlen(names) + 1) {
+        tcall_json v = tcall_json_get(object, names);
+        clear = clear && !(v.at && one->at);
+        *one = one->at ? *one : v;
+    }
+    return clear;
+}
+
 /* Finds the name and the arguments of a call that is one object, or in one of
- * its members, "function". Returns false if it has two of either: which is
- * meant? */
+ * its members, "function". Returns false if it has two of either. */
 static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
                                 tcall_json *args)
 {
-    static const char *const names[] = {"name",      "function",  "tool",
-                                        "tool_name", "arguments", "parameters",
-                                        "args"};
-    tcall_json inner, v;
     bool clear = true;
-    for (; object.at; object = inner) {
-        inner = tcall_json_of_(NULL, NULL);
-        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_json *part;
-            size_t i = 0;
-            while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_text_is_(v.key, names[i]))
-                i++;
-            part = i < 4 ? name : args;
-            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
-                part = &inner;
-            if (i == TCALL_ARRAY_LEN(names))
-                continue;
-            clear = clear && !part->at;
-            *part = part->at ? *part : v;
-        }
-    }
+    do {
+        *name = tcall_json_of_(NULL, NULL);
+        clear =
+            clear &&
+            tcall_spoken_one_(object, "name\0function\0tool\0tool_name\0",
+                              name) &&
+            tcall_spoken_one_(object, "arguments\0parameters\0args\0", args);
+        object = *name;
+    } while (tcall_json_type(object) == TCALL_OBJECT);
     return clear;
 }
 
@@ -22226,7 +21863,7 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
+    tcall_json name, args = tcall_json_of_(NULL, NULL);
     tcall_machine machine;
     tcall_machine_desc desc;
     tcall_str kept;
@@ -22714,24 +22351,34 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns digits in front of a unit as a number, moved by so many decimals and
- * cut at the end of the range of 32 bits, or -1 where there is anything else.
- */
-static long tcall_digits_(const char *text, const char *unit, int decimals)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
 {
     static const char digits[] = "0123456789";
     const tcall_int most = 0x7FFFFFFF;
     size_t len = strspn(text, digits);
     tcall_num_ number;
-    tcall_int value;
+    tcall_int ms;
     int rest;
-    if (*unit && text[len] == '.')
+    if (text[len] == '.')
         len += 1 + strspn(text + len + 1, digits);
-    if (!len || strcmp(text + len, unit) != 0)
+    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
         return -1;
     number = tcall_num_read_(tcall_slice_(text, len));
-    tcall_num_whole_(&number, decimals, &value, &rest);
-    return (long)(value < most ? value : most);
+    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
+    return (long)(ms < most ? ms : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -22822,7 +22469,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text, "", 0);
+        long code = tcall_digits_(answer->stop_text);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -22840,6 +22487,159 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
+/* ---- reasoning ---- */
+
+/* Is a piece of this part, that begins with c, kept? A signature is not while
+ * its element only begins. */
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
+{
+    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
+    const unsigned data = 1u << TCALL_REASONING_DATA;
+    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
+                           1u << TCALL_REASONING_ELEMENTS;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
+    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+           (!reader->said.words || reader->said.words == field);
+}
+
+/* Is anything of it there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+static void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->element.type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
+}
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
+    if (!reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
+    reader->raw_missing = 0;
+}
+
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
+    }
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
+}
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ * Only the first element of a document is compared. */
+static void tcall_reader_echo_(tcall_reader *reader)
+{
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
+    size_t at = reader->start;
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
+        return;
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->element.index && known->index != reader->element.index))
+            continue;
+        reader->place[TCALL_AT_ECHOED_] = at;
+        reader->doc.echoes = true;
+    }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* ---- fields ---- */
@@ -22945,7 +22745,7 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
 static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     tcall_answer *answer = &reader->answer;
-    const long number = tcall_digits_(reader->word, "", 0);
+    const long number = tcall_digits_(reader->word);
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
@@ -22955,15 +22755,6 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
     }
-}
-
-/* "48s", "34.4s" or "250ms": how long to wait. */
-static void tcall_reader_delay_(tcall_reader *reader)
-{
-    long *ms = &reader->answer.wait_ms;
-    *ms = tcall_digits_(reader->word, "s", 3);
-    if (*ms < 0)
-        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -22979,7 +22770,7 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        tcall_reader_delay_(reader);
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
@@ -23056,12 +22847,10 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
     reader->doc.told = true;
-    if (c == 'n') /* null is as good as nothing */
-        return false;
-    tcall_reader_tell_piece_(reader, field);
-    reader->word_len = 0;
-    reader->word[0] = 0;
     reader->growing = false;
+    if (c == 'n' || tcall_field_is_word_(field)) /* null is nothing */
+        return c != 'n';
+    tcall_reader_tell_piece_(reader, field);
     /* Some streams end with the whole answer. */
     if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
         field <= TCALL_FIELD_DELTA)
@@ -23094,18 +22883,27 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_answer *answer = &reader->answer;
+    if (reader->in_page)
+        answer->message[0] = 0;
+    reader->in_page = false;
+    tcall_append_cut_(answer->message, sizeof answer->message, piece);
+}
+
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
     for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
         reader->word[reader->word_len++] = *piece.ptr++;
-    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
-    tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
     } else if (reader->part) {
@@ -23114,11 +22912,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
-            answer->error = TCALL_E_PROVIDER;
-        if (reader->in_page)
-            answer->message[0] = 0;
-        reader->in_page = false;
-        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+            reader->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(reader, bytes);
     }
 }
 
@@ -23126,8 +22921,9 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        tcall_reader_word_(reader, field);
+        reader->word[reader->word_len] = 0;
         reader->word_len = 0;
+        tcall_reader_word_(reader, field);
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
@@ -23553,14 +23349,12 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
 /* Before the first document the message has the beginning of what came. */
 static void tcall_reader_fail_silence_(tcall_reader *reader)
 {
-    tcall_answer *answer = &reader->answer;
     tcall_reader_fail_(reader, TCALL_E_LIMIT);
     if (!reader->any_document)
         return;
-    answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message,
-                      tcall_str_of("comments or empty events without end"));
+    reader->in_page = true;
+    tcall_reader_message_(reader,
+                          tcall_str_of("comments or empty events without end"));
 }
 
 /* Passes over what most lines begin with, and over those that do not matter. */
@@ -24200,7 +23994,7 @@ static int tcall_responses_write_(const tcall_provider *provider,
 {
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request, tcall_responses_choices_);
@@ -24451,7 +24245,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     bool chosen;
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_interactions_forms_);
     chosen =
         tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
@@ -25466,9 +25260,9 @@ static void tcall_agent_offer_these_(tcall_agent *agent,
         int at = 0;
         while (tools && at < count && tools[at].index != i)
             at++;
-        tcall_set_offer_(tc->offer, i,
-                         !excluded && (!tools || at < count) &&
-                             (!agent->picked || tcall_offers_(tc->offer, i)));
+        tcall_set_bit_(tc->offer, i,
+                       !excluded && (!tools || at < count) &&
+                           (!agent->picked || TCALL_BIT_OF_(tc->offer, i)));
     }
 }
 
@@ -25505,7 +25299,7 @@ TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
     const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
     for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
+        count += TCALL_BIT_OF_(tc->offer, i);
     return count;
 }
 
@@ -26432,7 +26226,7 @@ static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
     tcall_save_number_(saver, waits);
     tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_offers_(tc->offer, i))
+        if (TCALL_BIT_OF_(tc->offer, i))
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
@@ -26503,7 +26297,7 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
     for (; count && !loader->damaged; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
         if (tool && !tcall_withheld_(tc, tool))
-            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
+            tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -26850,7 +26644,8 @@ static void tcall_mcp_find_(tcall_mcp *mcp)
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
- * where none was so far, or the text is wanted. */
+ * where none was so far, or the text is wanted. Where no arguments come, the
+ * stash is what they are then: an empty object. */
 static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                             char **out)
 {
@@ -26869,6 +26664,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         *out = mcp->at_work.reading.stash;
         return;
     }
+    mcp->at_work.reading.stash[0] = '\0';
     tcall_mcp_find_(mcp);
     *shape = &tcall_any_;
     if (mcp->tool) {
@@ -26970,7 +26766,9 @@ static void tcall_mcp_part_(void *user, char letter)
     uint8_t version = mcp->message.params.version;
     switch (letter) {
     case 'i': /* as it came: no client has to know another spelling of it */
-        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        if (!mcp->message.id[0])
+            TCALL_SAY(out, "null");
+        tcall_write_text(out, mcp->message.id);
         break;
     case 'v': /* the client's version, or the latest of its era */
         tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
@@ -27044,10 +26842,10 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
         TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
-        if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
-        else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        tcall_write_flash(&mcp->out,
+                          mcp->desc.approve
+                              ? TCALL_FLASH_TEXT_("did not")
+                              : TCALL_FLASH_TEXT_("nobody can be asked here"));
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -27068,7 +26866,8 @@ typedef struct tcall_mcp_made_ {
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->at_work.reading.stash[0] != '\0';
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    uint8_t from = TCALL_MCP_STEPS_;
     if (mcp->made) {
         tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
         return mcp->made->error;
@@ -27078,15 +26877,12 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
-    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
-        late = true;
-    }
-    late = late && !mcp->at_work.reading.decoder.error;
-    if (late)
+    if (mcp->at_work.reading.stash[0] && !decoder->error) {
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.reading.decoder.error)
-        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+        from = 0;
+    }
+    if (decoder->error)
+        return tcall_mcp_misfits_(mcp, from);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
 
@@ -27241,7 +27037,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->at_work.reading.stash[0] = '\0';
+    TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -27367,7 +27163,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
     tcall *tc = mcp->desc.tc;
-    const char *arguments = mcp->at_work.reading.stash;
     size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
     size_t room = left > call ? (left - call) / 4 * 3 : 0;
     tcall_loan_ loan;
@@ -27382,7 +27177,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
         tcall_subscribe(tc, &listener);
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
-                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+                      tcall_str_of(mcp->at_work.reading.stash), &out, NULL);
     tcall_unsubscribe(tc, &listener);
     made.text = tcall_slice_(out.buf, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
