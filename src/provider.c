@@ -672,7 +672,7 @@ static bool tcall_is_sent_(const tcall_provider *provider,
 {
     const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
-    if (request->offer ? !tcall_offers_(request->offer, index)
+    if (request->offer ? !TCALL_BIT_OF_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
     return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
