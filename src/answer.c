@@ -248,26 +248,6 @@ static void tcall_reasoning_drop_all_(tcall_reader *reader)
         tcall_reasoning_drop_(reader, at, 0);
 }
 
-/* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
-{
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->said.words || reader->said.words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
-}
-
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
@@ -323,61 +303,6 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED_)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->element.type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->element.open)
-        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
-            TCALL_ITEM_TEXT;
-    reader->said.text_ends = reader->said.has_text;
-}
-
-/* ---- elements as they came ---- */
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->doc.whole && reader->doc.repeats) &&
-           (!reader->element.type ||
-            reader->element.type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head =
-        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
-    if (!reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-    head->index = reader->element.index;
-    if (reader->element.type == TCALL_MEANS_REASONING)
-        reader->answer.reasoning_dropped += reader->raw_missing;
-    else
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
-    reader->raw_missing = 0;
 }
 
 /* ---- streams ----
@@ -590,27 +515,6 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
  * those of a known call they are compared with them, and not kept.
  */
 
-/* Whole arguments begin: they may be those of the last call with this number.
- * Only the first element of a document is compared. */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
-{
-    const size_t pending = reader->place[TCALL_AT_PENDING_];
-    size_t at = reader->start;
-    if (reader->doc.whole ||
-        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
-                                         : reader->chat->block->low))
-        return;
-    reader->echo = 0;
-    for (; at < pending; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->element.index && known->index != reader->element.index))
-            continue;
-        reader->place[TCALL_AT_ECHOED_] = at;
-        reader->doc.echoes = true;
-    }
-}
-
 /* Arguments that are compared, as far as they are known. */
 static tcall_str tcall_reader_echoed_(const tcall_reader *reader)
 {
@@ -792,23 +696,6 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
     }
 }
 
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
 /* Takes a piece of a part of the current element. */
 TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
                                       tcall_str piece)
@@ -920,47 +807,4 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
 {
     while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
         tcall_reader_settle_(reader);
-}
-
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
-        reader->said.cut = reader->doc.cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
-    } else if (reader->doc.stopped) {
-        reader->said.finished = true;
-    }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->doc.in_whole = true;
-        reader->doc.whole = !reader->doc.piece;
-    } else if (!reader->doc.in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
-    }
 }

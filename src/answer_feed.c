@@ -68,24 +68,34 @@ static bool tcall_contains_words_(const char *text, const char *words)
     return false;
 }
 
-/* Returns digits in front of a unit as a number, moved by so many decimals and
- * cut at the end of the range of 32 bits, or -1 where there is anything else.
- */
-static long tcall_digits_(const char *text, const char *unit, int decimals)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+static long tcall_digits_(const char *text)
+{
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s" or "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+static long tcall_delay_ms_(const char *text)
 {
     static const char digits[] = "0123456789";
     const tcall_int most = 0x7FFFFFFF;
     size_t len = strspn(text, digits);
     tcall_num_ number;
-    tcall_int value;
+    tcall_int ms;
     int rest;
-    if (*unit && text[len] == '.')
+    if (text[len] == '.')
         len += 1 + strspn(text + len + 1, digits);
-    if (!len || strcmp(text + len, unit) != 0)
+    if (!len || (strcmp(text + len, "s") != 0 && strcmp(text + len, "ms") != 0))
         return -1;
     number = tcall_num_read_(tcall_slice_(text, len));
-    tcall_num_whole_(&number, decimals, &value, &rest);
-    return (long)(value < most ? value : most);
+    tcall_num_whole_(&number, text[len] == 's' ? 3 : 0, &ms, &rest);
+    return (long)(ms < most ? ms : most);
 }
 
 /* Returns how many bytes of the text are whole characters. */
@@ -176,7 +186,7 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 {
     int error;
     if (status < 300) {
-        long code = tcall_digits_(answer->stop_text, "", 0);
+        long code = tcall_digits_(answer->stop_text);
         if (answer->error != TCALL_E_PROVIDER)
             return answer->error;
         /* Some send a status as the code of an error. */
@@ -194,6 +204,159 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
+/* ---- reasoning ---- */
+
+/* Is a piece of this part, that begins with c, kept? A signature is not while
+ * its element only begins. */
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
+{
+    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
+    const unsigned data = 1u << TCALL_REASONING_DATA;
+    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
+                           1u << TCALL_REASONING_ELEMENTS;
+    if (field == TCALL_FIELD_SIGNATURE)
+        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+    if (field == TCALL_FIELD_REASONING_DATA)
+        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
+    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+           (!reader->said.words || reader->said.words == field);
+}
+
+/* Is anything of it there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+static void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->element.type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
+}
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
+    if (!reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->index = reader->element.index;
+    if (reader->element.type == TCALL_MEANS_REASONING)
+        reader->answer.reasoning_dropped += reader->raw_missing;
+    else
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
+    reader->raw_missing = 0;
+}
+
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
+    }
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
+}
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ * Only the first element of a document is compared. */
+static void tcall_reader_echo_(tcall_reader *reader)
+{
+    const size_t pending = reader->place[TCALL_AT_PENDING_];
+    size_t at = reader->start;
+    if (reader->doc.whole ||
+        pending != (reader->element.open ? reader->place[TCALL_AT_ELEMENT_]
+                                         : reader->chat->block->low))
+        return;
+    reader->echo = 0;
+    for (; at < pending; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->element.index && known->index != reader->element.index))
+            continue;
+        reader->place[TCALL_AT_ECHOED_] = at;
+        reader->doc.echoes = true;
+    }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* ---- fields ---- */
@@ -299,7 +462,7 @@ static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
 static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     tcall_answer *answer = &reader->answer;
-    const long number = tcall_digits_(reader->word, "", 0);
+    const long number = tcall_digits_(reader->word);
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
@@ -309,15 +472,6 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
     }
-}
-
-/* "48s", "34.4s" or "250ms": how long to wait. */
-static void tcall_reader_delay_(tcall_reader *reader)
-{
-    long *ms = &reader->answer.wait_ms;
-    *ms = tcall_digits_(reader->word, "s", 3);
-    if (*ms < 0)
-        *ms = tcall_digits_(reader->word, "ms", 0);
 }
 
 /* A short value is complete. */
@@ -333,7 +487,7 @@ static void tcall_reader_word_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
         tcall_reader_stop_word_(reader, field);
     else if (field == TCALL_FIELD_RETRY_DELAY)
-        tcall_reader_delay_(reader);
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
     else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
@@ -410,12 +564,10 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
     reader->doc.told = true;
-    if (c == 'n') /* null is as good as nothing */
-        return false;
-    tcall_reader_tell_piece_(reader, field);
-    reader->word_len = 0;
-    reader->word[0] = 0;
     reader->growing = false;
+    if (c == 'n' || tcall_field_is_word_(field)) /* null is nothing */
+        return c != 'n';
+    tcall_reader_tell_piece_(reader, field);
     /* Some streams end with the whole answer. */
     if (reader->doc.whole && reader->doc.repeats && field >= TCALL_FIELD_ID &&
         field <= TCALL_FIELD_DELTA)
@@ -448,18 +600,27 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     }
 }
 
+/* A piece of the words about an error, which take the place of a page's
+ * beginning. */
+static void tcall_reader_message_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_answer *answer = &reader->answer;
+    if (reader->in_page)
+        answer->message[0] = 0;
+    reader->in_page = false;
+    tcall_append_cut_(answer->message, sizeof answer->message, piece);
+}
+
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
     for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
         reader->word[reader->word_len++] = *piece.ptr++;
-    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
-    tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
     } else if (reader->part) {
@@ -468,11 +629,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
-            answer->error = TCALL_E_PROVIDER;
-        if (reader->in_page)
-            answer->message[0] = 0;
-        reader->in_page = false;
-        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+            reader->answer.error = TCALL_E_PROVIDER;
+        tcall_reader_message_(reader, bytes);
     }
 }
 
@@ -480,8 +638,9 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        tcall_reader_word_(reader, field);
+        reader->word[reader->word_len] = 0;
         reader->word_len = 0;
+        tcall_reader_word_(reader, field);
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
@@ -907,14 +1066,12 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
 /* Before the first document the message has the beginning of what came. */
 static void tcall_reader_fail_silence_(tcall_reader *reader)
 {
-    tcall_answer *answer = &reader->answer;
     tcall_reader_fail_(reader, TCALL_E_LIMIT);
     if (!reader->any_document)
         return;
-    answer->message[0] = 0;
-    reader->in_page = false;
-    tcall_append_cut_(answer->message, sizeof answer->message,
-                      tcall_str_of("comments or empty events without end"));
+    reader->in_page = true;
+    tcall_reader_message_(reader,
+                          tcall_str_of("comments or empty events without end"));
 }
 
 /* Passes over what most lines begin with, and over those that do not matter. */
@@ -1015,9 +1172,7 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
-    if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
-        !(head->flags & TCALL_FLAG_DROPPED_))
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));

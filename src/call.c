@@ -210,7 +210,9 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
     memset(&target, 0, sizeof target);
     target.object = tool->shape;
     target.node = tool->shape ? NULL : call->node;
-    if (target.node) /* else another one checks, or nobody */
+    if (target.object)
+        target.rows = &tcall_shape_rows;
+    else if (target.node) /* else another one checks, or nobody */
         target.rows = tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
@@ -241,7 +243,9 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = source.reader->compile(&schema, source, gap, size, NULL);
+    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
+                                  tc->desc.patterns};
+    int r = source.reader->compile(&schema, source, gap, size, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;

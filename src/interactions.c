@@ -105,7 +105,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     bool chosen;
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_interactions_forms_);
     chosen =
         tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&

@@ -488,37 +488,18 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list, which begins so: there are no messages with
- * parts. */
-TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    tcall_item item;
-    uint8_t state = 0;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &state);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, state);
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
-    }
-    tcall_write_text(out, "]");
-}
-
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms. */
+ * model, and one of the user, are the first forms; without the latter it is a
+ * flat list. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *begin, const char *forms)
 {
     tcall_history_ history;
+    const bool flat = !*tcall_nth_(begin, 1);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
@@ -532,7 +513,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
             continue;
         side = (uint8_t)(1 + tcall_is_users_(item.kind) +
                          (alone && item.kind == TCALL_ITEM_RESULT));
-        if (side != last) {
+        if (!flat && side != last) {
             if (last)
                 tcall_write_text(out, "]}");
             tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
@@ -629,9 +610,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written != TCALL_MESSAGE_SHOWN_)
-        tcall_message_end_(message);
-    else
+    else if (message->written == TCALL_MESSAGE_SHOWN_)
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
@@ -666,13 +645,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
+        /* Only what the user says joins what he shows. */
+        if (said != shown || item.kind == TCALL_ITEM_RESULT)
             tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) &&
-            message.written != TCALL_MESSAGE_SHOWN_) {
-            tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) && !shown)
             tcall_history_note_(&history, out, after_result);
-        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
@@ -694,7 +672,7 @@ static bool tcall_is_sent_(const tcall_provider *provider,
 {
     const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
-    if (request->offer ? !tcall_offers_(request->offer, index)
+    if (request->offer ? !TCALL_BIT_OF_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
     return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||

@@ -111,7 +111,7 @@ static int tcall_responses_write_(const tcall_provider *provider,
 {
     tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_items_(provider, out, request, "\"input\":[",
+    tcall_write_turns_(provider, out, request, "\"input\":[\0",
                        tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request, tcall_responses_choices_);
