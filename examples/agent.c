@@ -179,6 +179,7 @@ static bool start_tools(session *s)
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = s->memory;
     d.lenient = &tcall_lenient;
+    d.patterns = &tcall_patterns;
     d.block_size = s->options.memory_size;
     d.tools = s->tools;
     d.tool_count = s->tool_count;

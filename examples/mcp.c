@@ -104,6 +104,7 @@ static bool start_server(bool yes)
 
     desc.block = memory;
     desc.lenient = &tcall_lenient;
+    desc.patterns = &tcall_patterns;
     desc.report = &tcall_report;
     desc.block_size = sizeof memory;
     desc.tools = rows;

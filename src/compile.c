@@ -46,6 +46,7 @@ typedef struct tcall_author_ {
     bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
+    const struct tcall_patterns_ *patterns; /* NULL: none are read */
 } tcall_author_;
 
 /* Tells of a fault at a place in the text. The one that stands first there
@@ -248,25 +249,25 @@ static const char *tcall_sc_text_(const tcall_member *member)
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-#ifndef TOOLCALL_NO_PATTERN
+    const struct tcall_patterns_ *by = c->author->patterns;
     tcall_pattern pattern;
     size_t size = c->top ? (size_t)(c->high - c->top) : 0;
     uint32_t bytes;
-    if (tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                              TCALL_PATTERN_ESCAPED, c->top,
-                              size) == TCALL_E_INVALID)
+    if (!by) {
+        tcall_sc_refuse_(c, quote, "pattern without a reader",
+                         "set tcall_desc.patterns to &tcall_patterns");
+        return;
+    }
+    if (by->compile(&pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
+                    c->top, size) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
     bytes = tcall_whole_words_((uint32_t)pattern.need);
     tcall_sc_push_(c, bytes);
     match->text = quote;
+    match->by = by;
     match->program = tcall_sc_settle_(c, bytes);
     match->count = pattern.count;
     match->states = pattern.states;
-#else
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-#endif
 }
 
 /* Compiles the patterns of the members on the stack, which are to follow them.
@@ -1011,6 +1012,6 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }

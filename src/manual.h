@@ -53,7 +53,6 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_AGENT       the loop
  *

@@ -125,10 +125,13 @@ typedef struct tcall_member {
     tcall_node node;
 } tcall_member;
 
+struct tcall_patterns_;
+
 /* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
+    const struct tcall_patterns_ *by; /* who runs it */
     uint32_t count, states;
 } tcall_match;
 

@@ -11,8 +11,6 @@
  * A state says that the text so far leads up to it; to take a character moves
  * every active state whose atom matches on to the next one.
  */
-#ifndef TOOLCALL_NO_PATTERN
-
 enum {
     TCALL_RE_CHAR_,     /* one character */
     TCALL_RE_SET_,      /* \d and the like, and the dot */
@@ -614,4 +612,5 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
     }
 }
 
-#endif /* TOOLCALL_NO_PATTERN */
+TCALL_DATA_ const struct tcall_patterns_ tcall_patterns = {
+    tcall_pattern_compile, tcall_pattern_memory, tcall_pattern_find};

@@ -23,8 +23,6 @@ typedef struct tcall_node_ {
     uint32_t arg;
 } tcall_node_;
 
-#ifndef TOOLCALL_NO_PATTERN
-
 /* Size of a pattern: its characters, counted repetitions written out; at most
  * 4,000. */
 #ifndef TOOLCALL_MAX_PATTERN
@@ -72,4 +70,17 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
                                          tcall_search *search, tcall_str piece,
                                          bool last);
 
-#endif /* TOOLCALL_NO_PATTERN */
+/* Private: see tcall_patterns. */
+struct tcall_patterns_ {
+    int (*compile)(tcall_pattern *out, tcall_str text, unsigned flags,
+                   void *mem, size_t size);
+    size_t (*memory)(const tcall_pattern *pattern);
+    const char *(*find)(const tcall_pattern *pattern, tcall_search *search,
+                        tcall_str piece, bool last);
+};
+
+/* Reads patterns of schemas: tcall_desc.patterns is this where a schema has
+ * some. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_patterns_ tcall_patterns;
+#endif

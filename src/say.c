@@ -524,8 +524,8 @@ static void tcall_say_passed_(tcall_said_fault_ *said)
     static const char ways[] TCALL_FLASH_ =
         "under the minimum %p\0over the maximum %p\0"
         "not greater than %p\0not less than %p\0";
-    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
-    way += tcall_is_upper_(said->keyword);
+    int way = 2 * (said->passed.how == TCALL_LIMIT_BEYOND_) +
+              tcall_is_upper_(said->keyword);
     tcall_say_text_(said, tcall_word_at_(ways, way));
 }
 
@@ -595,37 +595,24 @@ static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
         tcall_say_text_(said, tcall_word_next_(text));
 }
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
-{
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
-}
-
-/* Says what is wrong where a row of TCALL_MISFITS is missed. */
-TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
-{
+/* What is said of a row of TCALL_MISFITS. */
 #ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(said->out, tcall_misfit_keyword_(code));
+#define TCALL_MISFIT_TEXTS_(NAME, keyword, wrong, remedy) keyword "\0\0"
 #else
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_say_sentence_(said, sentences, code);
+#define TCALL_MISFIT_TEXTS_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
 #endif
-}
 
-/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
-static int tcall_misfit_of_(unsigned keyword)
+/* Says a keyword that TCALL_MISFITS has. Returns false where it does not. */
+static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 {
+    static const char sentences[] TCALL_FLASH_ =
+        TCALL_MISFITS(TCALL_MISFIT_TEXTS_);
     int code = (int)sizeof tcall_misfit_keys_ - 1;
     while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
         code--;
-    return code;
+    if (code)
+        tcall_say_sentence_(said, sentences, code);
+    return code != 0;
 }
 
 /* Says a fault of a shape. */
@@ -640,7 +627,7 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
     said->limits = tcall_limits_of_(shape);
     said->passed =
         tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
-    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+    tcall_say_misfit_(said, is->keyword);
 }
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -861,7 +848,6 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     const tcall_node *node = said->is->node;
     const tcall_row *row = node->rows;
     unsigned keyword = said->keyword;
-    int code;
     said->part = tcall_say_row_part_;
     said->limits.of = tcall_limits_by_(keyword);
     said->types = said->limits.of > TCALL_LIMITS_VALUE_
@@ -879,10 +865,7 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
         said->limits.of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
-    code = tcall_misfit_of_(keyword);
-    if (code)
-        tcall_say_misfit_(said, code);
-    else
+    if (!tcall_say_misfit_(said, keyword))
         tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
@@ -959,17 +942,16 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-        tcall_write_close(writer, '}');
-        return;
+    } else {
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
+        tcall_write_key(writer, "to");
+        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
-    tcall_write_quote(writer);
-    if (coercion->how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_spelled_(writer, value);
-    tcall_write_unquote(writer);
-    tcall_write_key(writer, "to");
-    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 

@@ -71,7 +71,8 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                                       tcall_schema_text source)
 {
     tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
+                            judged->tc->desc.patterns};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (judged->tc->desc.validator && !source.made) {
@@ -95,14 +96,12 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
     return TCALL_E_SCHEMA;
 }
 
-/* Without an author nobody is told, and the nodes lie at the end. */
 TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
                                      tcall_schema_text source, void *mem,
                                      size_t size, const tcall_author_ *author)
 {
-    const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
     return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author ? author : &nobody);
+                                     author);
 }
 
 /* Nodes that were made before stay where they are. */

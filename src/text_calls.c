@@ -114,34 +114,35 @@ static void tcall_spoken_add_(tcall_spoken_ *text, tcall_item *item)
     reader->answer.calls += text->error == TCALL_OK;
 }
 
+/* Finds the member that has one of "name\0other\0". Returns false if there are
+ * two: which is meant? */
+static bool tcall_spoken_one_(tcall_json object, const char *names,
+                              tcall_json *one)
+{
+    bool clear = true;
+    for (; *names; names += strlen(names) + 1) {
+        tcall_json v = tcall_json_get(object, names);
+        clear = clear && !(v.at && one->at);
+        *one = one->at ? *one : v;
+    }
+    return clear;
+}
+
 /* Finds the name and the arguments of a call that is one object, or in one of
- * its members, "function". Returns false if it has two of either: which is
- * meant? */
+ * its members, "function". Returns false if it has two of either. */
 static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
                                 tcall_json *args)
 {
-    static const char *const names[] = {"name",      "function",  "tool",
-                                        "tool_name", "arguments", "parameters",
-                                        "args"};
-    tcall_json inner, v;
     bool clear = true;
-    for (; object.at; object = inner) {
-        inner = tcall_json_of_(NULL, NULL);
-        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_json *part;
-            size_t i = 0;
-            while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_text_is_(v.key, names[i]))
-                i++;
-            part = i < 4 ? name : args;
-            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
-                part = &inner;
-            if (i == TCALL_ARRAY_LEN(names))
-                continue;
-            clear = clear && !part->at;
-            *part = part->at ? *part : v;
-        }
-    }
+    do {
+        *name = tcall_json_of_(NULL, NULL);
+        clear =
+            clear &&
+            tcall_spoken_one_(object, "name\0function\0tool\0tool_name\0",
+                              name) &&
+            tcall_spoken_one_(object, "arguments\0parameters\0args\0", args);
+        object = *name;
+    } while (tcall_json_type(object) == TCALL_OBJECT);
     return clear;
 }
 
@@ -151,7 +152,7 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
+    tcall_json name, args = tcall_json_of_(NULL, NULL);
     tcall_machine machine;
     tcall_machine_desc desc;
     tcall_str kept;

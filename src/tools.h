@@ -374,6 +374,9 @@ typedef struct tcall_desc {
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     const tcall_validator *validator; /* default: the built-in one */
+    /* &tcall_patterns, where a schema's text has pattern or patternProperties.
+     * NULL: such a schema is refused. */
+    const struct tcall_patterns_ *patterns;
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     const tcall_repair *repair; /* NULL: arguments are not repaired */
@@ -485,7 +488,7 @@ struct tcall_schema_reader_ {
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
-    /* Compiles as its author wants it; NULL: to the end of the memory. */
+    /* Compiles as its author wants it. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size, const struct tcall_author_ *author);
     const tcall_rows *rows;

@@ -85,6 +85,7 @@ int probe_call(const char *path, FILE *in, FILE *out)
     memset(&desc, 0, sizeof desc);
     desc.block = malloc(size);
     desc.lenient = &tcall_lenient;
+    desc.patterns = &tcall_patterns;
     desc.block_size = size;
     desc.tools = tools;
     desc.tool_count = count;

@@ -154,6 +154,7 @@ int probe_told(FILE *in, FILE *out)
     memset(&desc, 0, sizeof desc);
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.patterns = &tcall_patterns;
     desc.block_size = sizeof block;
     desc.tools = told_tools;
     desc.tool_count = 2;

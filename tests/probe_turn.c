@@ -449,6 +449,7 @@ static void read_descs(conversation *c, tcall_json in)
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
     desc->roles = roles(c, tcall_json_get(in, "roles"));
     desc->lenient = strict ? NULL : &tcall_lenient;
+    desc->patterns = &tcall_patterns;
     desc->approve = c->approve.at ? approve : NULL;
     desc->repair = c->repair.at ? &repairs : NULL;
     desc->on_event = on_event;

@@ -310,6 +310,12 @@ static int feed(tcall_decoder *decoder)
     return tcall_decoder_end(decoder);
 }
 
+/* The keywords of misfits, by their codes. */
+static const char keywords[] TCALL_FLASH_ = "\\0"
+#define X(NAME, keyword, wrong, remedy) keyword "\\0"
+    TCALL_MISFITS(X);
+#undef X
+
 static void call(const tcall_object *shape)
 {
     tcall_decoder decoder;
@@ -323,7 +329,7 @@ static void call(const tcall_object *shape)
         tcall_write_struct(&writer, shape, args.bytes);
     for (i = 0; error < 0 && i < decoder.misfit_count && i < 4; i++) {
         tcall_write_text(&writer, i ? " | " : "");
-        tcall_write_flash(&writer, tcall_misfit_keyword_(decoder.misfits[i].code));
+        tcall_write_flash(&writer, tcall_word_at_(keywords, decoder.misfits[i].code));
         tcall_write_text(&writer, " ");
         tcall_write_misfit(&writer, &decoder.misfits[i], shape, 0);
     }

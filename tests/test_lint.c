@@ -240,6 +240,7 @@ static void test_as_init(void)
         memset(&desc, 0, sizeof desc);
         desc.block = block;
         desc.lenient = &tcall_lenient;
+        desc.patterns = &tcall_patterns;
         desc.report = &tcall_report;
         desc.block_size = sizeof block;
         desc.tools = two;
@@ -290,11 +291,9 @@ static void test_remarks(void)
         {"{'required':['a'],'properties':{'a':{}},"
          "'additionalProperties':false}",
          NULL, NULL},
-#ifndef TOOLCALL_NO_PATTERN
         {"{'required':['a'],'patternProperties':{'a':{}},"
          "'additionalProperties':false}",
          NULL, NULL},
-#endif
         {"{'required':['a'],'additionalProperties':{}}", NULL, NULL},
         {"{'properties':{'o':{'type':'array','items':{'required':['x','y'],"
          "'properties':{'x':{}},'additionalProperties':false}}}}",

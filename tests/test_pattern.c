@@ -1,4 +1,3 @@
-/* Needs: PATTERN. */
 /* Regular expressions: what they match, in pieces, in any memory. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -7,8 +6,6 @@
 #endif
 
 #include "check.h"
-
-#ifndef TOOLCALL_NO_PATTERN
 
 static uint32_t program[4000];
 static unsigned char states[5000];
@@ -175,12 +172,3 @@ int main(void)
     test_cost();
     return check_sum("test_pattern");
 }
-
-#else
-
-int main(void)
-{
-    return check_sum("test_pattern");
-}
-
-#endif

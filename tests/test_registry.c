@@ -61,6 +61,7 @@ static int begin(bool lazy, size_t row_count)
     tcall_writer_init(&faults, report, sizeof report);
     d.block = block;
     d.lenient = &tcall_lenient;
+    d.patterns = &tcall_patterns;
     d.block_size = sizeof block;
     d.tools = fixed;
     d.tool_count = 2;
@@ -293,6 +294,7 @@ static void test_provided(void)
     theirs[1] = made("listen");
     d.block = other_block;
     d.lenient = &tcall_lenient;
+    d.patterns = &tcall_patterns;
     d.block_size = sizeof other_block;
     d.tools = theirs;
     d.tool_count = 2;
@@ -615,6 +617,33 @@ static void test_review(void)
     }
 }
 
+/* A schema with patterns needs somebody who reads them: also one that is
+ * compiled for each call. */
+static void test_patterns(void)
+{
+    static const char *const schemas[] = {
+        "{\"properties\":{\"n\":{\"pattern\":\"^a\"}}}",
+        "{\"patternProperties\":{\"^n\":{\"enum\":[\"a\"]}}}"};
+    unsigned i;
+    for (i = 0; i < 4; i++) {
+        tcall_desc desc;
+        begin(i / 2, 0);
+        fixed[0].parameters = tcall_schema_text_of(schemas[i % 2]);
+        desc = tc.desc;
+        CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+        CHECK(execute("first", "{\"n\":\"b\"}") == TCALL_E_INVALID);
+        CHECK(execute("first", "{\"n\":\"a\"}") == TCALL_OK);
+        desc.patterns = NULL;
+        tcall_writer_init(&faults, report, sizeof report);
+        CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL);
+        report[faults.fill] = '\0';
+        CHECK(strstr(report, "/pattern") &&
+              strstr(report, "; set tcall_desc.patterns to &tcall_patterns"));
+        desc.report = NULL;
+        CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL);
+    }
+}
+
 /* All that is wrong is told, and less memory never makes it right. */
 static void test_all_faults(void)
 {
@@ -659,6 +688,7 @@ int main(void)
     test_harm();
     test_report();
     test_all_faults();
+    test_patterns();
     test_listeners();
     test_rows();
     test_come_and_go(false);

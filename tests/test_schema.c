@@ -278,12 +278,10 @@ static void test_rare(void)
     CHECK(verdict("{\"multipleOf\":400000009}", "800000019") == 0);
     CHECK(verdict("{\"prefixItems\":[true,false]}", "[1]") == 1);
     CHECK(verdict("{\"prefixItems\":[{}],\"items\":false}", "[1,2]") == 0);
-#ifndef TOOLCALL_NO_PATTERN
     /* what is for members says nothing of elements */
     CHECK(verdict("{\"patternProperties\":{\"a\":false},\"properties\":{},"
                   "\"prefixItems\":[{}],\"items\":{\"type\":\"null\"}}",
                   "[1,null,null]") == 1);
-#endif
     /* nothing is ignored beside a $ref where there is nothing */
     CHECK(verdict_in(TCALL_DRAFT_7,
                      "{\"$ref\":\"#/definitions/a\",\"required\":[],"
@@ -304,13 +302,11 @@ static void test_rare(void)
                   "\"http://json-schema.org/draft-07/schema#\"}",
                   "[1,2]") == 0);
     CHECK(verdict("{\"if\":{\"const\":1},\"else\":false}", "2") == 0);
-#ifndef TOOLCALL_NO_PATTERN
     CHECK(verdict("{\"patternProperties\":{\"^a\":{\"type\":\"null\"},"
                   "\"b$\":{\"type\":\"integer\"}}}",
                   "{\"ab\":null}") == 0);
     CHECK(verdict("{\"patternProperties\":{\"a{2\":true},\"required\":[]}",
                   "{}") == -1);
-#endif
     CHECK(verdict("{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}") == 0);
     CHECK(verdict("{\"dependencies\":{\"a\":{\"required\":[\"b\"]}}}",
                   "{\"a\":1,\"b\":2}") == 1);
@@ -428,7 +424,6 @@ static void test_refusals(void)
                   "1") == -1);
 }
 
-#ifndef TOOLCALL_NO_PATTERN
 static bool matches(const char *pattern, const char *text)
 {
     char schema[300], value[300];
@@ -498,11 +493,6 @@ static void test_patterns(void)
     CHECK(!matches("^(([a-z])+.)+[A-Z]([a-z])+$",
                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
 }
-#else
-static void test_patterns(void)
-{
-}
-#endif
 
 static void test_faults(void)
 {

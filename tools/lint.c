@@ -479,6 +479,7 @@ static int ttool_lint_init_(tcall *tc, tcall_desc *desc, tcall_tool *row)
         row->run = ttool_lint_run_;
     desc->tools = row;
     desc->tool_count = 1;
+    desc->patterns = &tcall_patterns;
     desc->allow = TCALL_EVERYTHING;
     desc->block_size = 1 << 16;
     for (; r == TCALL_E_MEMORY && desc->block_size; desc->block_size *= 4) {

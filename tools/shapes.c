@@ -1729,7 +1729,7 @@ static void say_match(buffer *to, const tcall_match *match)
     say_place(to, match->text);
     say(to, ", ");
     say_list(to, PROGRAM, match->program);
-    say(to, ", %lu, %lu}", (unsigned long)match->count,
+    say(to, ", &tcall_patterns, %lu, %lu}", (unsigned long)match->count,
         (unsigned long)match->states);
 }
 

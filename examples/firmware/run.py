@@ -35,10 +35,6 @@ FAKES = {
 }
 
 
-# What the tools of this firmware do not need of toolcall.h: it is left out of
-# an image that is linked for its figures only.
-LEAN = "PATTERN"
-
 
 # ------------------------------------------------------------------- relay
 
@@ -136,19 +132,10 @@ def parts(out):
 
 
 def figures():
-    """Of the image, and of the lean one, for README.md."""
+    """Of the image, for README.md."""
     flash, ram = parts(OUT)
-    lean = OUT / "lean"
-    failed, said = relink(lean, ["main"], " ".join(
-        f"-D{macro}" for macro in FAKES) + "".join(
-        f" -DTOOLCALL_NO_{part}" for part in LEAN.split()))
-    if failed:
-        sys.exit(said)
-    less = parts(lean)[0]
     rows = [["firmware with TLS, bytes", *PARTS, "all"],
             ["flash", *flash.values(), sum(flash.values())],
-            ["without what its tools do not need", *less.values(),
-             sum(less.values())],
             ["static RAM", *ram.values(), sum(ram.values())]]
     rows.insert(1, ["---"] + ["--:"] * (len(rows[0]) - 1))
     table = "".join("| " + " | ".join(

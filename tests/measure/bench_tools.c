@@ -92,6 +92,7 @@ int main(int argc, char **argv)
     wd.max_tokens = 1 << 20;
     d.block = block;
     d.lenient = &tcall_lenient;
+    d.patterns = &tcall_patterns;
     d.block_size = sizeof block;
     d.tools = rows;
     d.tool_count = ttool_rows(rows, ttool_file_tools, TTOOL_FILE_TOOLS, &ws);

@@ -102,6 +102,7 @@ int main(void)
     static tcall_agent agent;
     const tcall_desc desc = {
         .lenient = &tcall_lenient,
+        .patterns = &tcall_patterns,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,

@@ -44,6 +44,7 @@ int main(void)
     static tcall_tool checked[TCALL_ARRAY_LEN(tools)];
     const tcall_desc desc = {
         .lenient = &tcall_lenient,
+        .patterns = &tcall_patterns,
         .block = block,
         .block_size = sizeof block,
         .tools = checked,

@@ -80,8 +80,7 @@ IMAGES = {  # what README calls it, the program
     "led_shape": ("one LED: a tool with a shape, no switch", "fw_led_shape"),
 }
 # What the programs core and agent use; all else that has a switch is left out.
-KEPT = {"core": {"PATTERN", "SENTENCES"},
-        "agent": {"PATTERN", "SENTENCES", "AGENT"}}
+KEPT = {"core": {"SENTENCES"}, "agent": {"SENTENCES", "AGENT"}}
 # What is aimed at on an M4 with -Os; until then it only falls, see ratchet.py.
 BARS = {("core", "M4 -Os"): 28 * 1024, ("agent", "M4 -Os"): 41 * 1024,
         ("led_schema", "M4 -Os"): 38000, ("led_shape", "M4 -Os"): 17000}
