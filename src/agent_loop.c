@@ -99,9 +99,9 @@ static void tcall_agent_offer_these_(tcall_agent *agent,
         int at = 0;
         while (tools && at < count && tools[at].index != i)
             at++;
-        tcall_set_offer_(tc->offer, i,
-                         !excluded && (!tools || at < count) &&
-                             (!agent->picked || tcall_offers_(tc->offer, i)));
+        tcall_set_bit_(tc->offer, i,
+                       !excluded && (!tools || at < count) &&
+                           (!agent->picked || TCALL_BIT_OF_(tc->offer, i)));
     }
 }
 
@@ -138,7 +138,7 @@ TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
     const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
     for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
+        count += TCALL_BIT_OF_(tc->offer, i);
     return count;
 }
 

@@ -333,7 +333,9 @@ static void tcall_mcp_part_(void *user, char letter)
     uint8_t version = mcp->message.params.version;
     switch (letter) {
     case 'i': /* as it came: no client has to know another spelling of it */
-        tcall_write_text(out, mcp->message.id[0] ? mcp->message.id : "null");
+        if (!mcp->message.id[0])
+            TCALL_SAY(out, "null");
+        tcall_write_text(out, mcp->message.id);
         break;
     case 'v': /* the client's version, or the latest of its era */
         tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,

@@ -107,11 +107,6 @@ typedef struct tcall_char_ {
     bool capital;
 } tcall_char_;
 
-static bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
-}
-
 static unsigned tcall_at_most_(size_t value, unsigned most)
 {
     return value < most ? (unsigned)value : most;
@@ -167,13 +162,13 @@ typedef struct tcall_split_ {
     const char *cursor, *end;
     const tcall_object *shape; /* its texts follow, from this one on */
     unsigned shape_text;
-    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* look for sentences, and for keys of JSON */
-    bool json;              /* decode escapes */
-    bool in_key;            /* the word is part of a key */
-    bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the word includes the character at the cursor */
-    const char *start;      /* of the word in the text */
+    const uint8_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;            /* look for sentences, and for keys of JSON */
+    bool json;             /* decode escapes */
+    bool in_key;           /* the word is part of a key */
+    bool sentence;         /* a sentence ended before the word */
+    bool paired;           /* the word includes the character at the cursor */
+    const char *start;     /* of the word in the text */
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
@@ -479,7 +474,7 @@ static bool tcall_split_next_(tcall_split_ *words)
         while (!tcall_split_read_(words));
         words->count++;
         words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
     tcall_split_lower_(words);
     tcall_split_stem_(words);
     return true;
@@ -546,7 +541,7 @@ typedef struct tcall_ranking_ {
     uint32_t level;   /* the best score of all, in thousandths */
     uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
     tcall_term_ terms[TCALL_PICK_TERMS_];
-    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint8_t initials[128];                /* of all keys, see tcall_initials_ */
     uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
     uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
                                              TCALL_KEY_FUZZY_; 0: free */
@@ -592,7 +587,7 @@ static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
     slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
     ranking->hashes[slot] = hash;
     ranking->key_terms[slot] = (uint8_t)key;
-    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    tcall_set_bit_(ranking->initials, initials, true);
 }
 
 /* ---- the input */

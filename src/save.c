@@ -150,7 +150,7 @@ static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
     tcall_save_number_(saver, waits);
     tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
     for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_offers_(tc->offer, i))
+        if (TCALL_BIT_OF_(tc->offer, i))
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
@@ -221,7 +221,7 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
     for (; count && !loader->damaged; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
         if (tool && !tcall_withheld_(tc, tool))
-            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
+            tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 

@@ -60,12 +60,8 @@ TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
     return NULL;
 }
 
-TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
-{
-    return bits[index / 8] >> index % 8 & 1;
-}
-
-TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+/* Sets or clears one of many bits; TCALL_BIT_OF_ reads it. */
+TCALL_SHARED_ void tcall_set_bit_(uint8_t *bits, size_t index, bool value)
 {
     uint8_t bit = (uint8_t)(1 << index % 8);
     bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
@@ -77,7 +73,7 @@ TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
                                      bool by_model)
 {
     if (by_model && tc->offer)
-        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+        return TCALL_BIT_OF_(tc->offer, tool - tc->desc.tools) != 0;
     return !tcall_withheld_(tc, tool);
 }
 
@@ -433,7 +429,7 @@ static void tcall_row_clear_(tcall *tc, size_t row)
     if (tc->nodes)
         tc->nodes[row] = NULL;
     if (tc->offer)
-        tcall_set_offer_(tc->offer, row, false);
+        tcall_set_bit_(tc->offer, row, false);
 }
 
 /* Returns the first row that is free. A call under way may still need the row
