@@ -103,7 +103,8 @@ extern "C" {
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
 /* Keeps its stack frame out of its caller's: a function is marked so when its
- * caller lies on the deepest path of calls and it does not. */
+ * caller lies on the deepest path of calls and it does not, or when the least
+ * programs are smaller so. */
 #define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_
@@ -1553,8 +1554,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_node *node;
     const tcall_rows
-        *rows; /* &tcall_schema_rows, with a node alone: node is the
-                * root of a schema, NULL where it was refused */
+        *rows; /* &tcall_shape_rows with an object; &tcall_schema_rows with
+                * a node, the root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1635,10 +1636,9 @@ struct tcall_machine {
     uint32_t escapes; /* bytes that they take in the string, less one each */
     tcall_fit_ fit;
     int32_t steps;
-    size_t gap;                /* in the arena, at the least */
-    tcall_slot_ *slot;         /* the arena: frames from here, */
-    tcall_open_ *open;         /* open containers from its end: the innermost */
-    const tcall_rows *at_work; /* on each value, or NULL */
+    size_t gap;        /* in the arena, at the least */
+    tcall_slot_ *slot; /* the arena: frames from here, */
+    tcall_open_ *open; /* open containers from its end: the innermost */
     tcall_machine_desc is;
 
     /* public again */
@@ -1674,6 +1674,8 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
+/* A shape: fills its struct. */
+TCALL_API const tcall_rows tcall_shape_rows;
 #endif
 
 /* ==========================================================================
@@ -5391,8 +5393,8 @@ enum { /* where it is; between tokens white space may be */
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
-static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
-                                      const char *at)
+TCALL_NOINLINE_ static const char *tcall_syntax_fail_(tcall_syntax_ *s,
+                                                      int error, const char *at)
 {
     s->error = s->error ? s->error : error;
     s->halt = true;
@@ -5731,8 +5733,9 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
 }
 
 /* Eats a piece. Returns how many bytes: all, or up to where it halts. */
-TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
-                                        size_t len)
+TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
+                                                        const char *bytes,
+                                                        size_t len)
 {
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
@@ -5900,7 +5903,7 @@ static bool tcall_words_end_(tcall_words_ *words, size_t len)
  */
 
 /* Returns the set of those that came. */
-static char *tcall_came_(const tcall_object *object, char *base)
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
@@ -6249,8 +6252,10 @@ TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
  * is checked and stored. Returns what is wrong with it. */
-TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s, tcall_fit_ *fit,
-                                      uint8_t types, const tcall_num_ *number)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                                      tcall_fit_ *fit,
+                                                      uint8_t types,
+                                                      const tcall_num_ *number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
@@ -7599,28 +7604,6 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     return true;
 }
 
-/* Pushes a frame that belongs to no branch. Where the arena is full it is one
- * that counts for nothing. */
-TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
-                                                const tcall_node *node,
-                                                const tcall_row *by,
-                                                uint16_t parent)
-{
-    tcall_frame_ *f = &m->slot[m->frames].frame;
-    if (m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else if (tcall_machine_takes_(m, sizeof *m->slot))
-        m->frames++;
-    memset(f, 0, sizeof *f); /* its role is AND */
-    f->parent = parent;
-    f->node = node;
-    f->by = by;
-    f->count = TCALL_NO_FRAME_;
-    m->brings =
-        m->brings || (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_);
-    return f;
-}
-
 /* ---- checked text ---- */
 
 /* Writes to it. One byte is left for its end. What is written may stand behind
@@ -7682,16 +7665,17 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    bool around = levels < m->fit.levels;
     size_t count = m->fit.length - m->syntax.followed;
-    tcall_fault fault;
-    if (object || levels < m->fit.levels)
+    tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
+                         0,    around ? m->open->at : m->token,
+                         NULL, NULL,
+                         NULL};
+    if (object || around)
         place--;
     if (code == TCALL_MISFIT_REQUIRED)
         count = place->index;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = levels < m->fit.levels ? m->open->at : m->token;
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
@@ -7776,7 +7760,7 @@ static const char *tcall_shaped_drop_(tcall_machine *m)
     return tcall_place_drop_(m->fit.place - 1);
 }
 
-static const tcall_rows tcall_shaped_rows_ = {
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
     tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
     tcall_shaped_admitted_, tcall_shaped_drop_};
 
@@ -7882,7 +7866,8 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         return true;
     tcall_machine_put_char_(m, '"');
     m->first = m->frames;
-    if (!tcall_machine_going_(m) || (m->at_work && m->at_work->name(m)))
+    if (!tcall_machine_going_(m) ||
+        (m->is.target.rows && m->is.target.rows->name(m)))
         return true;
     bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
     m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
@@ -7892,15 +7877,10 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
 /* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
-    tcall_open_ *open = m->open - 1;
-    if (!tcall_machine_takes_(m, sizeof *open))
+    tcall_open_ open = {m->first, m->frames, 0, m->token, 0};
+    if (!tcall_machine_takes_(m, sizeof open))
         return;
-    m->open = open;
-    open->first = m->first;
-    open->last = m->frames;
-    open->count = 0;
-    open->at = m->token;
-    open->names = 0;
+    *--m->open = open;
     tcall_machine_put_char_(m, first);
     m->types = 0; /* what ends next without a beginning is a container */
 }
@@ -7922,8 +7902,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-    if (m->at_work)
-        m->at_work->begins(m);
+    if (m->is.target.rows)
+        m->is.target.rows->begins(m);
     if (first == '"')
         tcall_machine_put_char_(m, '"');
     else if (tcall_machine_is_container_(m->types) &&
@@ -7972,7 +7952,7 @@ static uint8_t tcall_machine_scalar_(tcall_machine *m)
     if (types == TCALL_SHAPE_NUMBER)
         return tcall_machine_number_(m);
     if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
-        m->at_work && !m->again)
+        m->is.target.rows && !m->again)
         return m->is.coerce(m, types);
     return types;
 }
@@ -8003,8 +7983,8 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
     if (!tcall_machine_going_(m))
         return;
     types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
-    if (m->at_work && types && tcall_machine_going_(m))
-        m->at_work->ends(m, types);
+    if (m->is.target.rows && types && tcall_machine_going_(m))
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     if (!scalar)
         m->open++;
@@ -8025,7 +8005,7 @@ static char tcall_machine_lower_(char c)
 
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
     const char *quote = m->text + m->token;
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
@@ -8095,7 +8075,7 @@ static bool tcall_machine_drops_(tcall_machine *m)
 {
     tcall_open_ *open = m->open;
     const char *name =
-        m->syntax.depth && m->syntax.object ? m->at_work->drop(m) : NULL;
+        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
     if (!name)
         return false;
     m->len = m->key - (--open->count > 0);
@@ -8114,7 +8094,7 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = m->at_work->admitted(m);
+    admitted = m->is.target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
@@ -8221,13 +8201,13 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
-    if (!desc->text || !desc->arena || (target->node && !target->rows))
+    if (!desc->text || !desc->arena ||
+        ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
     else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     else
         machine->gap -= TCALL_MACHINE_SPARE_;
-    machine->at_work = target->object ? &tcall_shaped_rows_ : target->rows;
     return machine->error;
 }
 
@@ -10097,13 +10077,30 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 
 /* ---- a value begins ---- */
 
-/* Pushes a frame that belongs to the same branch as the frame i. */
+/* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
+ * is one that counts for nothing. */
+static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
+                                       const tcall_row *by, uint16_t parent,
+                                       uint16_t branch)
+{
+    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
+                          TCALL_NO_FRAME_, 0};
+    tcall_slot_ *slot = &m->slot[m->frames];
+    if (m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else if (tcall_machine_takes_(m, sizeof *slot))
+        m->frames++;
+    slot->frame = frame;
+    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
+        m->brings = true;
+    return &slot->frame;
+}
+
+/* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
                                       const tcall_row *by, uint16_t i)
 {
-    tcall_frame_ *f = tcall_machine_push_(m, node, by, i);
-    f->branch = m->slot[i].frame.branch;
-    return f;
+    return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
@@ -10124,11 +10121,9 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
                                uint16_t group, uint8_t role, bool quiet)
 {
-    uint16_t branch = quiet ? TCALL_QUIET_ : m->frames;
-    tcall_frame_ *f =
-        tcall_machine_push_(m, node, m->slot[group].frame.by, group);
-    f->role = role;
-    f->branch = branch;
+    tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
+                      quiet ? TCALL_QUIET_ : m->frames)
+        ->role = role;
 }
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
@@ -10254,7 +10249,7 @@ static void tcall_rows_begins_(tcall_machine *m)
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+        tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     else if (!m->syntax.object || m->inner)
@@ -10920,6 +10915,13 @@ typedef struct tcall_sc_mark_ {
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
 
+/* Around the value at each depth, and in the deepest one. */
+typedef struct tcall_sc_level_ {
+    uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
+    uint8_t only;   /* of a schema: the keyword whose only one it is */
+    uint16_t count; /* of members or rows on the stack */
+} tcall_sc_level_;
+
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
@@ -10936,12 +10938,8 @@ typedef struct tcall_sc_ {
         tcall_member member;
         tcall_row row;
         tcall_match match;
-    } spare;        /* in place of what is only counted */
-    struct {        /* around the value at each depth, and in the deepest one */
-        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
-        uint8_t only;   /* of a schema: the keyword whose only one it is */
-        uint16_t count; /* of members or rows on the stack */
-    } open[TOOLCALL_MAX_DEPTH + 2];
+    } spare; /* in place of what is only counted */
+    tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema; the rest of it is looked at, too. */
@@ -11018,12 +11016,10 @@ static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
 static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
                                     uint8_t flags)
 {
+    const tcall_row made = {on, flags, 0, {p}};
     tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
+    *row = made;
     c->open[c->depth].count++;
-    row->on = on;
-    row->flags = flags;
-    row->count = 0;
-    row->of.text = p;
     return row;
 }
 
@@ -11133,10 +11129,8 @@ static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
 /* Begins a list of schemas, or a schema: only: of that keyword. */
 static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
 {
-    c->depth++;
-    c->open[c->depth].on = on;
-    c->open[c->depth].only = only;
-    c->open[c->depth].count = 0;
+    const tcall_sc_level_ level = {on, only, 0};
+    c->open[++c->depth] = level;
 }
 
 /* Makes the member of the schema at p. name: its quote, or p; only: the keyword
@@ -11144,15 +11138,14 @@ static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
 static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
                              uint8_t only)
 {
-    tcall_member *member = (tcall_member *)tcall_sc_push_(c, sizeof *member);
+    const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    const uint8_t digits = name == p ? 0 : c->digits;
+    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_)
         tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
-    memset(member, 0, sizeof *member);
-    member->name = name;
-    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    member->node.digits = name == p ? 0 : c->digits;
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11298,25 +11291,18 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
                            const char *p)
 {
-    switch (on) {
-    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
-    case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema",
-                             "use https://json-schema.org/draft/2020-12/schema "
-                             "or http://json-schema.org/draft-07/schema");
-        break;
-    case TCALL_ON_OLD_ID_:
-        if (c->draft != TCALL_DRAFT_4)
-            break; /* fall through */
-    case TCALL_ON_ID_:
-        if (c->depth > 1 && *p == '"' && p[1] != '#')
-            c->embedded = key;
-        break;
-    case TCALL_ON_NEEDED_:
-    case TCALL_ON_DEPENDENCIES_: tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
-    default: break;
-    }
+    bool id = on == TCALL_ON_ID_ ||
+              (on == TCALL_ON_OLD_ID_ && c->draft == TCALL_DRAFT_4);
+    if (on == TCALL_ON_TYPE_)
+        tcall_sc_types_(c, p);
+    if (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)
+        tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
+    if (id && c->depth > 1 && *p == '"' && p[1] != '#')
+        c->embedded = key;
+    if (on == TCALL_ON_SCHEMA_ && tcall_sc_draft_of_(p) != c->draft)
+        tcall_sc_refuse_(c, p, "unknown $schema",
+                         "use https://json-schema.org/draft/2020-12/schema or "
+                         "http://json-schema.org/draft-07/schema");
 }
 
 /* Returns the keyword that one with this value is called today. */
@@ -11483,15 +11469,14 @@ static void tcall_sc_schema_(tcall_sc_ *c)
 /* A list or a schema is over. */
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    uint8_t on = c->open[c->depth].on, only = c->open[c->depth].only;
-    uint16_t count = c->open[c->depth].count;
-    if (!on && c->top)
+    const tcall_sc_level_ level = c->open[c->depth];
+    if (!level.on && c->top)
         tcall_sc_schema_(c);
     c->depth--;
-    if (on)
-        tcall_sc_list_(c, on, count);
-    else if (only)
-        tcall_sc_list_(c, only, 1);
+    if (level.on)
+        tcall_sc_list_(c, level.on, level.count);
+    else if (level.only)
+        tcall_sc_list_(c, level.only, 1);
 }
 
 /* Walks over the text. */
@@ -14932,22 +14917,18 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     bool takes = node->types & TCALL_SHAPE_OBJECT;
     const tcall_row *row = depth ? node->rows : NULL;
     uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row))
-        switch (row->on) {
-        case TCALL_ON_REF_:
-        case TCALL_ON_ALLOF_:
-            for (i = 0; takes && i < row->count; i++)
-                takes =
-                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-            break;
-        case TCALL_ON_NOT_: /* of all objects, not of some */
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
             takes = row->of.members->node.rows ||
                     !tcall_takes_objects_(&row->of.members->node, 0);
-            break;
-        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
-        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
-        default: break;
-        }
+        if (row->on == TCALL_ON_CONST_)
+            takes = *row->of.text == '{';
+        if (row->on == TCALL_ON_ENUM_)
+            takes = tcall_lists_object_(row->of.text);
+    }
     return takes;
 }
 
@@ -16903,7 +16884,9 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
     memset(&target, 0, sizeof target);
     target.object = tool->shape;
     target.node = tool->shape ? NULL : call->node;
-    if (target.node) /* else another one checks, or nobody */
+    if (target.object)
+        target.rows = &tcall_shape_rows;
+    else if (target.node) /* else another one checks, or nobody */
         target.rows = tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
@@ -17029,8 +17012,7 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 }
 
 /* Tries a repair. Where it is refused too, what came counts again. */
-TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
-                                                   tcall_str text)
+static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 {
     const tcall_attempt *came = call->asked;
     int error = call->error;
@@ -17044,30 +17026,39 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
     return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
-int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+/* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
+ * or why there is none. */
+TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
+                                              tcall_str *text)
 {
     tcall_writer out;
     tcall_loan_ loan;
-    tcall_str text;
     int r;
-    if (call->error == TCALL_E_MEMORY || call->incomplete)
-        return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
-    call->repairing = r == TCALL_E_AGAIN;
-    if (call->repairing)
+    if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len) ||
-        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+    if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
-    return tcall_hydrate_repaired_(call, text);
+    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+}
+
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * TCALL_E_AGAIN, or why what came was refused. */
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+{
+    tcall_str text;
+    int r = call->error;
+    if (r == TCALL_E_MEMORY || call->incomplete)
+        return r;
+    r = tcall_hydrate_ask_(tc, call, &text);
+    call->repairing = r == TCALL_E_AGAIN;
+    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
 }
 
 /* Finds the tool and its schema, and reads what came. */
@@ -19368,7 +19359,8 @@ static void tcall_await_(tcall_ctx *cx, int r)
 }
 
 /* Begins a call, or goes on with it. */
-static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
+                                            tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
@@ -20675,9 +20667,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written != TCALL_MESSAGE_SHOWN_)
-        tcall_message_end_(message);
-    else
+    else if (message->written == TCALL_MESSAGE_SHOWN_)
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
@@ -20712,13 +20702,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
+        /* Only what the user says joins what he shows. */
+        if (said != shown || item.kind == TCALL_ITEM_RESULT)
             tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) &&
-            message.written != TCALL_MESSAGE_SHOWN_) {
-            tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) && !shown)
             tcall_history_note_(&history, out, after_result);
-        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
@@ -23458,9 +23447,7 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
-    if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
-        !(head->flags & TCALL_FLAG_DROPPED_))
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));

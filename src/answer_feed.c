@@ -1172,9 +1172,7 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
-    if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
-        !(head->flags & TCALL_FLAG_DROPPED_))
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_head_is_signed_(head))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));

@@ -34,7 +34,8 @@
 #ifdef __GNUC__
 #define TCALL_UNUSED_ __attribute__((unused))
 /* Keeps its stack frame out of its caller's: a function is marked so when its
- * caller lies on the deepest path of calls and it does not. */
+ * caller lies on the deepest path of calls and it does not, or when the least
+ * programs are smaller so. */
 #define TCALL_NOINLINE_ __attribute__((noinline))
 #else
 #define TCALL_UNUSED_

@@ -210,7 +210,9 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
     memset(&target, 0, sizeof target);
     target.object = tool->shape;
     target.node = tool->shape ? NULL : call->node;
-    if (target.node) /* else another one checks, or nobody */
+    if (target.object)
+        target.rows = &tcall_shape_rows;
+    else if (target.node) /* else another one checks, or nobody */
         target.rows = tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
@@ -336,8 +338,7 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
 }
 
 /* Tries a repair. Where it is refused too, what came counts again. */
-TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
-                                                   tcall_str text)
+static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 {
     const tcall_attempt *came = call->asked;
     int error = call->error;
@@ -351,30 +352,39 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
     return call->error == TCALL_E_MEMORY ? call->error : error;
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
-int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+/* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
+ * or why there is none. */
+TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
+                                              tcall_str *text)
 {
     tcall_writer out;
     tcall_loan_ loan;
-    tcall_str text;
     int r;
-    if (call->error == TCALL_E_MEMORY || call->incomplete)
-        return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
     loan = tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair->write(tc->desc.user, call, &out);
     tcall_block_unlend_(&tc->block, loan, out.fill);
-    call->repairing = r == TCALL_E_AGAIN;
-    if (call->repairing)
+    if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len) ||
-        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+    if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
-    return tcall_hydrate_repaired_(call, text);
+    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+}
+
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * TCALL_E_AGAIN, or why what came was refused. */
+int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+{
+    tcall_str text;
+    int r = call->error;
+    if (r == TCALL_E_MEMORY || call->incomplete)
+        return r;
+    r = tcall_hydrate_ask_(tc, call, &text);
+    call->repairing = r == TCALL_E_AGAIN;
+    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
 }
 
 /* Finds the tool and its schema, and reads what came. */

@@ -114,6 +114,13 @@ typedef struct tcall_sc_mark_ {
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
 
+/* Around the value at each depth, and in the deepest one. */
+typedef struct tcall_sc_level_ {
+    uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
+    uint8_t only;   /* of a schema: the keyword whose only one it is */
+    uint16_t count; /* of members or rows on the stack */
+} tcall_sc_level_;
+
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
@@ -130,12 +137,8 @@ typedef struct tcall_sc_ {
         tcall_member member;
         tcall_row row;
         tcall_match match;
-    } spare;        /* in place of what is only counted */
-    struct {        /* around the value at each depth, and in the deepest one */
-        uint8_t on; /* whose schemas come; NOTHING: keywords of a schema */
-        uint8_t only;   /* of a schema: the keyword whose only one it is */
-        uint16_t count; /* of members or rows on the stack */
-    } open[TOOLCALL_MAX_DEPTH + 2];
+    } spare; /* in place of what is only counted */
+    tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema; the rest of it is looked at, too. */
@@ -212,12 +215,10 @@ static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
 static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
                                     uint8_t flags)
 {
+    const tcall_row made = {on, flags, 0, {p}};
     tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
+    *row = made;
     c->open[c->depth].count++;
-    row->on = on;
-    row->flags = flags;
-    row->count = 0;
-    row->of.text = p;
     return row;
 }
 
@@ -327,10 +328,8 @@ static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
 /* Begins a list of schemas, or a schema: only: of that keyword. */
 static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
 {
-    c->depth++;
-    c->open[c->depth].on = on;
-    c->open[c->depth].only = only;
-    c->open[c->depth].count = 0;
+    const tcall_sc_level_ level = {on, only, 0};
+    c->open[++c->depth] = level;
 }
 
 /* Makes the member of the schema at p. name: its quote, or p; only: the keyword
@@ -338,15 +337,14 @@ static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
 static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
                              uint8_t only)
 {
-    tcall_member *member = (tcall_member *)tcall_sc_push_(c, sizeof *member);
+    const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    const uint8_t digits = name == p ? 0 : c->digits;
+    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_)
         tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
-    memset(member, 0, sizeof *member);
-    member->name = name;
-    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    member->node.digits = name == p ? 0 : c->digits;
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -492,25 +490,18 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
                            const char *p)
 {
-    switch (on) {
-    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
-    case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema",
-                             "use https://json-schema.org/draft/2020-12/schema "
-                             "or http://json-schema.org/draft-07/schema");
-        break;
-    case TCALL_ON_OLD_ID_:
-        if (c->draft != TCALL_DRAFT_4)
-            break; /* fall through */
-    case TCALL_ON_ID_:
-        if (c->depth > 1 && *p == '"' && p[1] != '#')
-            c->embedded = key;
-        break;
-    case TCALL_ON_NEEDED_:
-    case TCALL_ON_DEPENDENCIES_: tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
-    default: break;
-    }
+    bool id = on == TCALL_ON_ID_ ||
+              (on == TCALL_ON_OLD_ID_ && c->draft == TCALL_DRAFT_4);
+    if (on == TCALL_ON_TYPE_)
+        tcall_sc_types_(c, p);
+    if (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)
+        tcall_sc_needed_(c, p, on != TCALL_ON_NEEDED_);
+    if (id && c->depth > 1 && *p == '"' && p[1] != '#')
+        c->embedded = key;
+    if (on == TCALL_ON_SCHEMA_ && tcall_sc_draft_of_(p) != c->draft)
+        tcall_sc_refuse_(c, p, "unknown $schema",
+                         "use https://json-schema.org/draft/2020-12/schema or "
+                         "http://json-schema.org/draft-07/schema");
 }
 
 /* Returns the keyword that one with this value is called today. */
@@ -677,15 +668,14 @@ static void tcall_sc_schema_(tcall_sc_ *c)
 /* A list or a schema is over. */
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    uint8_t on = c->open[c->depth].on, only = c->open[c->depth].only;
-    uint16_t count = c->open[c->depth].count;
-    if (!on && c->top)
+    const tcall_sc_level_ level = c->open[c->depth];
+    if (!level.on && c->top)
         tcall_sc_schema_(c);
     c->depth--;
-    if (on)
-        tcall_sc_list_(c, on, count);
-    else if (only)
-        tcall_sc_list_(c, only, 1);
+    if (level.on)
+        tcall_sc_list_(c, level.on, level.count);
+    else if (level.only)
+        tcall_sc_list_(c, level.only, 1);
 }
 
 /* Walks over the text. */

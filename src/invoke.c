@@ -1202,7 +1202,8 @@ static void tcall_await_(tcall_ctx *cx, int r)
 }
 
 /* Begins a call, or goes on with it. */
-static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
+                                            tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;

@@ -149,28 +149,6 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     return true;
 }
 
-/* Pushes a frame that belongs to no branch. Where the arena is full it is one
- * that counts for nothing. */
-TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
-                                                const tcall_node *node,
-                                                const tcall_row *by,
-                                                uint16_t parent)
-{
-    tcall_frame_ *f = &m->slot[m->frames].frame;
-    if (m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else if (tcall_machine_takes_(m, sizeof *m->slot))
-        m->frames++;
-    memset(f, 0, sizeof *f); /* its role is AND */
-    f->parent = parent;
-    f->node = node;
-    f->by = by;
-    f->count = TCALL_NO_FRAME_;
-    m->brings =
-        m->brings || (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_);
-    return f;
-}
-
 /* ---- checked text ---- */
 
 /* Writes to it. One byte is left for its end. What is written may stand behind
@@ -232,16 +210,17 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     const tcall_place_ *place = m->fit.place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    bool around = levels < m->fit.levels;
     size_t count = m->fit.length - m->syntax.followed;
-    tcall_fault fault;
-    if (object || levels < m->fit.levels)
+    tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
+                         0,    around ? m->open->at : m->token,
+                         NULL, NULL,
+                         NULL};
+    if (object || around)
         place--;
     if (code == TCALL_MISFIT_REQUIRED)
         count = place->index;
-    memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = levels < m->fit.levels ? m->open->at : m->token;
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
@@ -326,7 +305,7 @@ static const char *tcall_shaped_drop_(tcall_machine *m)
     return tcall_place_drop_(m->fit.place - 1);
 }
 
-static const tcall_rows tcall_shaped_rows_ = {
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
     tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
     tcall_shaped_admitted_, tcall_shaped_drop_};
 
@@ -432,7 +411,8 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         return true;
     tcall_machine_put_char_(m, '"');
     m->first = m->frames;
-    if (!tcall_machine_going_(m) || (m->at_work && m->at_work->name(m)))
+    if (!tcall_machine_going_(m) ||
+        (m->is.target.rows && m->is.target.rows->name(m)))
         return true;
     bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
     m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
@@ -442,15 +422,10 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
 /* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
-    tcall_open_ *open = m->open - 1;
-    if (!tcall_machine_takes_(m, sizeof *open))
+    tcall_open_ open = {m->first, m->frames, 0, m->token, 0};
+    if (!tcall_machine_takes_(m, sizeof open))
         return;
-    m->open = open;
-    open->first = m->first;
-    open->last = m->frames;
-    open->count = 0;
-    open->at = m->token;
-    open->names = 0;
+    *--m->open = open;
     tcall_machine_put_char_(m, first);
     m->types = 0; /* what ends next without a beginning is a container */
 }
@@ -472,8 +447,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-    if (m->at_work)
-        m->at_work->begins(m);
+    if (m->is.target.rows)
+        m->is.target.rows->begins(m);
     if (first == '"')
         tcall_machine_put_char_(m, '"');
     else if (tcall_machine_is_container_(m->types) &&
@@ -522,7 +497,7 @@ static uint8_t tcall_machine_scalar_(tcall_machine *m)
     if (types == TCALL_SHAPE_NUMBER)
         return tcall_machine_number_(m);
     if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
-        m->at_work && !m->again)
+        m->is.target.rows && !m->again)
         return m->is.coerce(m, types);
     return types;
 }
@@ -553,8 +528,8 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
     if (!tcall_machine_going_(m))
         return;
     types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
-    if (m->at_work && types && tcall_machine_going_(m))
-        m->at_work->ends(m, types);
+    if (m->is.target.rows && types && tcall_machine_going_(m))
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     if (!scalar)
         m->open++;
@@ -575,7 +550,7 @@ static char tcall_machine_lower_(char c)
 
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 {
     const char *quote = m->text + m->token;
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
@@ -645,7 +620,7 @@ static bool tcall_machine_drops_(tcall_machine *m)
 {
     tcall_open_ *open = m->open;
     const char *name =
-        m->syntax.depth && m->syntax.object ? m->at_work->drop(m) : NULL;
+        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
     if (!name)
         return false;
     m->len = m->key - (--open->count > 0);
@@ -664,7 +639,7 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = m->at_work->admitted(m);
+    admitted = m->is.target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
@@ -771,12 +746,12 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
-    if (!desc->text || !desc->arena || (target->node && !target->rows))
+    if (!desc->text || !desc->arena ||
+        ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
     else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     else
         machine->gap -= TCALL_MACHINE_SPARE_;
-    machine->at_work = target->object ? &tcall_shaped_rows_ : target->rows;
     return machine->error;
 }

@@ -46,8 +46,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_node *node;
     const tcall_rows
-        *rows; /* &tcall_schema_rows, with a node alone: node is the
-                * root of a schema, NULL where it was refused */
+        *rows; /* &tcall_shape_rows with an object; &tcall_schema_rows with
+                * a node, the root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -128,10 +128,9 @@ struct tcall_machine {
     uint32_t escapes; /* bytes that they take in the string, less one each */
     tcall_fit_ fit;
     int32_t steps;
-    size_t gap;                /* in the arena, at the least */
-    tcall_slot_ *slot;         /* the arena: frames from here, */
-    tcall_open_ *open;         /* open containers from its end: the innermost */
-    const tcall_rows *at_work; /* on each value, or NULL */
+    size_t gap;        /* in the arena, at the least */
+    tcall_slot_ *slot; /* the arena: frames from here, */
+    tcall_open_ *open; /* open containers from its end: the innermost */
     tcall_machine_desc is;
 
     /* public again */
@@ -167,4 +166,6 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
+/* A shape: fills its struct. */
+TCALL_API const tcall_rows tcall_shape_rows;
 #endif

@@ -610,9 +610,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written != TCALL_MESSAGE_SHOWN_)
-        tcall_message_end_(message);
-    else
+    else if (message->written == TCALL_MESSAGE_SHOWN_)
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
@@ -647,13 +645,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
+        /* Only what the user says joins what he shows. */
+        if (said != shown || item.kind == TCALL_ITEM_RESULT)
             tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) &&
-            message.written != TCALL_MESSAGE_SHOWN_) {
-            tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) && !shown)
             tcall_history_note_(&history, out, after_result);
-        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;

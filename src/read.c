@@ -67,7 +67,7 @@ static bool tcall_words_end_(tcall_words_ *words, size_t len)
  */
 
 /* Returns the set of those that came. */
-static char *tcall_came_(const tcall_object *object, char *base)
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
@@ -416,8 +416,10 @@ TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
  * is checked and stored. Returns what is wrong with it. */
-TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s, tcall_fit_ *fit,
-                                      uint8_t types, const tcall_num_ *number)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                                      tcall_fit_ *fit,
+                                                      uint8_t types,
+                                                      const tcall_num_ *number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);

@@ -79,13 +79,30 @@ static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
 
 /* ---- a value begins ---- */
 
-/* Pushes a frame that belongs to the same branch as the frame i. */
+/* Pushes a frame that belongs to a branch, 0: none. Where the arena is full it
+ * is one that counts for nothing. */
+static tcall_frame_ *tcall_rows_frame_(tcall_machine *m, const tcall_node *node,
+                                       const tcall_row *by, uint16_t parent,
+                                       uint16_t branch)
+{
+    tcall_frame_ frame = {TCALL_ROLE_AND_, 0, parent, 0, node, by, branch,
+                          TCALL_NO_FRAME_, 0};
+    tcall_slot_ *slot = &m->slot[m->frames];
+    if (m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else if (tcall_machine_takes_(m, sizeof *slot))
+        m->frames++;
+    slot->frame = frame;
+    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
+        m->brings = true;
+    return &slot->frame;
+}
+
+/* Pushes one that belongs to the same branch as the frame i. */
 static tcall_frame_ *tcall_rows_push_(tcall_machine *m, const tcall_node *node,
                                       const tcall_row *by, uint16_t i)
 {
-    tcall_frame_ *f = tcall_machine_push_(m, node, by, i);
-    f->branch = m->slot[i].frame.branch;
-    return f;
+    return tcall_rows_frame_(m, node, by, i, m->slot[i].frame.branch);
 }
 
 /* Pushes a group of the frame i, and slots for what its branches miss. */
@@ -106,11 +123,9 @@ static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
 static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
                                uint16_t group, uint8_t role, bool quiet)
 {
-    uint16_t branch = quiet ? TCALL_QUIET_ : m->frames;
-    tcall_frame_ *f =
-        tcall_machine_push_(m, node, m->slot[group].frame.by, group);
-    f->role = role;
-    f->branch = branch;
+    tcall_rows_frame_(m, node, m->slot[group].frame.by, group,
+                      quiet ? TCALL_QUIET_ : m->frames)
+        ->role = role;
 }
 
 /* Pushes the group of an if, and then and else, which follow it, as branches of
@@ -236,7 +251,7 @@ static void tcall_rows_begins_(tcall_machine *m)
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+        tcall_rows_frame_(m, target->node, NULL, TCALL_NO_FRAME_, 0);
     else if (!m->syntax.depth) /* it was refused: nothing is right */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     else if (!m->syntax.object || m->inner)

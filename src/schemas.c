@@ -48,22 +48,18 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     bool takes = node->types & TCALL_SHAPE_OBJECT;
     const tcall_row *row = depth ? node->rows : NULL;
     uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row))
-        switch (row->on) {
-        case TCALL_ON_REF_:
-        case TCALL_ON_ALLOF_:
-            for (i = 0; takes && i < row->count; i++)
-                takes =
-                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-            break;
-        case TCALL_ON_NOT_: /* of all objects, not of some */
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
             takes = row->of.members->node.rows ||
                     !tcall_takes_objects_(&row->of.members->node, 0);
-            break;
-        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
-        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
-        default: break;
-        }
+        if (row->on == TCALL_ON_CONST_)
+            takes = *row->of.text == '{';
+        if (row->on == TCALL_ON_ENUM_)
+            takes = tcall_lists_object_(row->of.text);
+    }
     return takes;
 }
 

@@ -23,8 +23,8 @@ enum { /* where it is; between tokens white space may be */
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
-static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
-                                      const char *at)
+TCALL_NOINLINE_ static const char *tcall_syntax_fail_(tcall_syntax_ *s,
+                                                      int error, const char *at)
 {
     s->error = s->error ? s->error : error;
     s->halt = true;
@@ -363,8 +363,9 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
 }
 
 /* Eats a piece. Returns how many bytes: all, or up to where it halts. */
-TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
-                                        size_t len)
+TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
+                                                        const char *bytes,
+                                                        size_t len)
 {
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;

@@ -697,6 +697,7 @@ static bool agree(const char *json, size_t len, size_t piece)
     int want, r, i;
     memset(&target, 0, sizeof target);
     target.object = &all_shape;
+    target.rows = &tcall_shape_rows;
     target.out = &out;
     memset(&out, 0x5A, sizeof out);
     memset(&beside, 0x5A, sizeof beside);
@@ -740,6 +741,7 @@ static void test_struct(void)
     tcall_target target;
     memset(&target, 0, sizeof target);
     target.object = &all_shape;
+    target.rows = &tcall_shape_rows;
     target.out = &out;
     CHECK(read_as(&target,
                   "{\"city\":\"x\",\"days\":\"6\",\"narrow\":null,\"yes\":"
