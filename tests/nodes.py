@@ -126,6 +126,7 @@ static int try_tool(tcall_schema_text parameters, const char *arguments, bool la
     desc.allow = TCALL_READ;
     desc.block = block;
     desc.block_size = sizeof block;
+    desc.patterns = &tcall_patterns;
     desc.lazy_schemas = lazy;
     desc.report = &tcall_report;
     desc.faults = &told;
