@@ -184,7 +184,7 @@ static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
         return &c->spare;
     c->top -= bytes;
     c->high -= bytes;
-    return memmove(c->high, c->top, bytes);
+    return memmove(c->high, c->top, (size_t)bytes);
 }
 
 /* Returns the rows of the schema at hand; the member that it lies in is the one
@@ -288,7 +288,7 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     const tcall_member *member = row->of.members;
     uint32_t table = tcall_table_bytes_(row->count);
     uint16_t i;
-    memset((void *)(uintptr_t)(member + row->count), 0, table);
+    memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
         bool twice;
         if (table) {
@@ -955,7 +955,7 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
                 row->of.text -= by; /* of each pointer */
         }
     }
-    c->high = (char *)memmove(c->high - by, c->high, c->bytes);
+    c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
 /* ---- entry ---- */
@@ -1004,7 +1004,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     if (!author->end)
         tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
     from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + c.bytes;
+    out->used = author->end ? size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }

@@ -57,8 +57,8 @@ typedef struct tcall_schema {
  * end with NUL, and outlives *out. Returns the bytes of mem used;
  * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
  * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
- * says what to change. Without that memory only the JSON is checked: a keyword
- * that is refused is found with it. mem is best aligned to pointers: what it is
+ * says what to change. Without that memory a keyword that is refused may not be
+ * found, only wrong JSON always is. mem is best aligned to pointers: what it is
  * off by is wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
