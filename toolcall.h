@@ -1968,8 +1968,8 @@ typedef struct tcall_schema {
  * end with NUL, and outlives *out. Returns the bytes of mem used;
  * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
  * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
- * says what to change. Without that memory only the JSON is checked: a keyword
- * that is refused is found with it. mem is best aligned to pointers: what it is
+ * says what to change. Without that memory a keyword that is refused may not be
+ * found, only wrong JSON always is. mem is best aligned to pointers: what it is
  * off by is wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
@@ -10989,7 +10989,7 @@ static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
         return &c->spare;
     c->top -= bytes;
     c->high -= bytes;
-    return memmove(c->high, c->top, bytes);
+    return memmove(c->high, c->top, (size_t)bytes);
 }
 
 /* Returns the rows of the schema at hand; the member that it lies in is the one
@@ -11093,7 +11093,7 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     const tcall_member *member = row->of.members;
     uint32_t table = tcall_table_bytes_(row->count);
     uint16_t i;
-    memset((void *)(uintptr_t)(member + row->count), 0, table);
+    memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
         bool twice;
         if (table) {
@@ -11760,7 +11760,7 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
                 row->of.text -= by; /* of each pointer */
         }
     }
-    c->high = (char *)memmove(c->high - by, c->high, c->bytes);
+    c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
 /* ---- entry ---- */
@@ -11809,7 +11809,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     if (!author->end)
         tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
     from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + c.bytes;
+    out->used = author->end ? size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
