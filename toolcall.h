@@ -6494,7 +6494,11 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 
 int tcall_decoder_end(tcall_decoder *decoder)
 {
-    if (decoder->syntax.state != TCALL_AT_DONE_)
+    tcall_syntax_ *s = &decoder->syntax;
+    if (s->state == TCALL_AT_NUMBER_ && !s->depth &&
+        tcall_number_ends_(s->within))
+        tcall_syntax_feed_(s, " ", 1); /* one at the root ends only here */
+    if (s->state != TCALL_AT_DONE_)
         tcall_decoder_poison(decoder);
     return decoder->error;
 }
