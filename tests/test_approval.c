@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* Approvals that come later and effects that happen once, in an agent's turn:
  * over a transport that plays scripted answers, with the ledger. */
 #ifdef TEST_LINKED

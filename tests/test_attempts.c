@@ -1,4 +1,4 @@
-/* Needs: EVENTS, REPAIR, SENTENCES. */
+/* Needs: SENTENCES. */
 /* What came and its repair: two attempts, each with memory of its own, and what
  * is told of them when one or both are refused. What the block gets back is
  * overwritten here, so that who still reads it is seen. */

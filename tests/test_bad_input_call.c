@@ -1,4 +1,3 @@
-/* Needs: EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"

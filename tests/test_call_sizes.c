@@ -1,4 +1,4 @@
-/* Needs: REPAIR, SENTENCES. */
+/* Needs: SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
  * was taken is given back. */

@@ -1,4 +1,4 @@
-/* Needs: SENTENCES, EVENTS. */
+/* Needs: SENTENCES. */
 /* What a call gives to hooks and tools: services, memory, time, its input and
  * output, and what becomes of its result. */
 #ifdef TEST_LINKED

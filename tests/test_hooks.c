@@ -1,4 +1,4 @@
-/* Needs: SENTENCES, EVENTS. */
+/* Needs: SENTENCES. */
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

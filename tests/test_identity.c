@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* A call is itself, whatever id its provider gave it: verdicts name it and what
  * a person saw, and conversations that were saved before this was so, see
  * tests/saved, are loaded with nothing in them that would run by itself. */

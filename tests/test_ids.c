@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* Ids that repeat, are empty, illegal, alike or made to look like ours, in
  * conversations over three switches of provider and a restart: in each request
  * each call has an id of its own that the receiver takes, its result names it,

@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* Calls from inside: what hooks, tools, listeners and the others that the
  * library calls may call themselves, and what they may answer. */
 #include "canned.h"

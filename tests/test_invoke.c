@@ -1,4 +1,4 @@
-/* Needs: SENTENCES, EVENTS, REPAIR. */
+/* Needs: SENTENCES. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* Picking in the turn of an agent: what it sends is counted, what it is
  * answered is always the same. */
 #ifdef TEST_LINKED

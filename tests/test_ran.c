@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* Has it run? What is said of a call whose tool has run and that failed after
  * it, what an agent does when the model makes it again, and what nobody reads:
  * secrets that a hook injected. */

@@ -1,4 +1,3 @@
-/* Needs: EVENTS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

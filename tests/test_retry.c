@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */

@@ -1,4 +1,4 @@
-/* Needs: SENTENCES, EVENTS. */
+/* Needs: SENTENCES. */
 /* The life of a call: the order of its stages for every outcome, what hooks
  * do at each, and who goes first. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: AGENT, EVENTS. */
+/* Needs: AGENT. */
 /* The turn of an agent as an object: its number, its events, its limits, and
  * plans, in which nothing runs. */
 #include "canned.h"
