@@ -21706,7 +21706,8 @@ static void tcall_reader_settle_(tcall_reader *reader)
         tcall_reader_remove_(reader, *pending);
 }
 
-static void tcall_reader_settle_elements_(tcall_reader *reader)
+/* Settles all elements that wait, to the end of the conversation. */
+TCALL_SHARED_ void tcall_reader_settle_elements_(tcall_reader *reader)
 {
     while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
         tcall_reader_settle_(reader);
