@@ -10757,10 +10757,15 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
-/* Returns the property that the member at hand is. */
+/* Returns the property that the member at hand is, NULL: it is none of this
+ * frame, or the value means nothing to it. */
 static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
 {
-    return &tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)->of.members[f->count];
+    const tcall_row *row = tcall_rows_counts_(f)
+                               ? tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                               : NULL;
+    return row && f->count != TCALL_NO_MEMBER_ ? &row->of.members[f->count]
+                                               : NULL;
 }
 
 /* Whether a frame around requires the member at hand. */
@@ -10784,12 +10789,13 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_member *member = tcall_rows_member_(f);
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f))
             continue;
-        if (f->count != TCALL_NO_MEMBER_) {
+        if (member) {
             declared |= by;
-            name = tcall_rows_member_(f)->name;
+            name = member->name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;
@@ -10798,10 +10804,11 @@ static const char *tcall_rows_drop_(tcall_machine *m)
         return NULL;
     for (i = m->open->first; i < m->open->last; i++) {
         tcall_frame_ *f = &m->slot[i].frame;
-        if (!tcall_rows_counts_(f) || f->count == TCALL_NO_MEMBER_)
+        const tcall_member *member = tcall_rows_member_(f);
+        if (!member)
             continue;
         f->came &= ~tcall_rows_bit_(f);
-        f->met -= (tcall_rows_member_(f)->node.flags & TCALL_NODE_MUST_) != 0;
+        f->met -= (member->node.flags & TCALL_NODE_MUST_) != 0;
     }
     return name;
 }
@@ -15462,8 +15469,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * two words each, PDFs is one. In scripts that are written without spaces, a
  * word is a pair of neighbouring characters.
  *
- * The words of the input become terms. A term has keys: the stem of its word
- * and the stems of its synonyms. Each tool
+ * The words of the input become terms. A term has keys: the stem of its word,
+ * the first six letters of that stem, and the stems of its synonyms. Each tool
  * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
@@ -15479,6 +15486,7 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 
 enum {
     TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
     TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
     TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
@@ -15623,8 +15631,8 @@ typedef struct tcall_split_ {
     const char *word; /* its letters: there, or where they had to be folded */
     size_t length;    /* of them, in bytes */
     unsigned initials;
-    uint32_t stem;  /* hash */
-    unsigned count; /* words of the text so far */
+    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
+    unsigned count;        /* words of the text so far */
     char folded[TCALL_WORD_BYTES_];
 } tcall_split_;
 
@@ -15882,20 +15890,33 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Makes the key of a word, an FNV-1a hash of its stem. Only longer words of
- * letters have endings; in them y counts as i: city, cities. */
-static void tcall_split_stem_(tcall_split_ *words)
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
 {
-    bool endings = words->length > 3 && tcall_is_letter_(*words->word);
-    size_t length =
-        endings ? tcall_stem_(words->word, words->length) : words->length;
-    uint32_t hash = 2166136261u;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        char c = endings && words->word[i] == 'y' ? 'i' : words->word[i];
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
     }
-    words->stem = hash;
+    return hash;
+}
+
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length, first;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
 }
 
 /* ---- the next word */
@@ -16055,6 +16076,8 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
     term->at = (uint32_t)(words->start - ranking->input.ptr);
     term->length = (uint8_t)(words->cursor - words->start);
     tcall_key_add_(ranking, words->stem, words->initials, i, false);
+    if (words->prefix)
+        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
@@ -16137,8 +16160,9 @@ static void tcall_record_add_(tcall_record_ *record, unsigned key,
 }
 
 /* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym, and for the length of the texts. Words
- * of all schemas need no list: being common, they weigh nothing. */
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
 enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
@@ -16160,7 +16184,8 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. */
+/* Reads all texts of a tool into its record. The prefix of a word counts only
+ * when its stem is no key. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
@@ -16181,7 +16206,9 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
             words.shape = tool->shape;
         }
         while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight))
+            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+                (words.prefix &&
+                 tcall_record_hit_(ranking, record, words.prefix, weight)))
                 asked += 16;
         length += weight->length * words.count;
         if (i == TCALL_TEXT_NAME_ && words.count)
@@ -16407,6 +16434,18 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
+/* Returns the pick of a tool that has no rank so far. */
+static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
+{
+    tcall_picked pick;
+    memset(&pick, 0, sizeof pick);
+    pick.tool = &ranking->tc->desc.tools[i];
+    pick.index = (uint16_t)i;
+    pick.pinned = pick.tool->pinned;
+    pick.timed_out = ranking->timed_out && !pick.pinned;
+    return pick;
+}
+
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
  * unless that cannot say. The sum of weighted ranks fits 32 bits without their
  * last 12, since all weights are at most 4095. */
@@ -16430,26 +16469,20 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
     pick->weights = (uint16_t)(pick->weights + weight);
 }
 
-/* Adds tools to the picks, of which there is room for so many in all: the
- * pinned ones, or the others, the best first by the scorers that see all of
- * them. Pinned ones, and all where time ran out, keep the order of
- * registration. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int room, bool pinned)
+/* Ranks all tools that are not pinned by the scorers that see all of them, and
+ * keeps the best of them. */
+static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int room)
 {
     const tcall_scorer *scorer;
-    tcall_picked pick;
+    int count = 0;
     size_t i;
     for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
-        memset(&pick, 0, sizeof pick);
-        pick.tool = &ranking->tc->desc.tools[i];
-        pick.index = (uint16_t)i;
-        pick.pinned = pinned;
-        pick.timed_out = ranking->timed_out && !pinned;
-        if (pick.tool->pinned != pinned)
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (pick.pinned)
             continue;
         for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top && !pinned && !pick.timed_out)
+            if (!scorer->top)
                 tcall_ranking_combine_(ranking, &pick, scorer);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
@@ -16465,8 +16498,7 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
         most = scorer->top > most ? scorer->top : most;
-    most = most < room ? most : room;
-    count = tcall_ranking_add_(ranking, picks, 0, most, false);
+    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
     for (scorer = ranking->scorers; scorer < end; scorer++) {
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
@@ -16476,6 +16508,20 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
+    }
+    return count;
+}
+
+/* Adds tools in the order of registration, without a score: those that are
+ * pinned, or those that are not. */
+static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count, int max, bool pinned)
+{
+    size_t i;
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (pick.pinned == pinned)
+            picks[count++] = pick;
     }
     return count;
 }
@@ -16574,18 +16620,12 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 
 /* ---- the report */
 
-/* Begins a list of the report. */
-static void tcall_write_list_(tcall_writer *w, const char *key)
-{
-    tcall_write_key(w, key);
-    tcall_write_open(w, '[');
-}
-
-/* Writes the terms of the input, with what was learned of them. */
+/* Writes the terms: those of the input, with what was learned of them; or the
+ * words of those that a tool has, within a JSON string. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_list_(w, "terms");
+    tcall_write_open(w, '[');
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16625,7 +16665,7 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
     const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_list_(w, "picks");
+    tcall_write_open(w, '[');
     for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_word_(w, "tool", pick->tool->name);
@@ -16645,7 +16685,7 @@ static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
     size_t i;
-    tcall_write_list_(w, "excluded");
+    tcall_write_open(w, '[');
     for (i = 0; i < ranking->count; i++) {
         const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
@@ -16670,12 +16710,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_list_(w, "scorers");
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
     for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
         tcall_write_string(w, scorer->name ? scorer->name : "words");
     tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
+    tcall_write_key(w, "picks");
     tcall_write_picked_(w, ranking, report);
+    tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));

@@ -755,10 +755,15 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
     return certain ? all : some;
 }
 
-/* Returns the property that the member at hand is. */
+/* Returns the property that the member at hand is, NULL: it is none of this
+ * frame, or the value means nothing to it. */
 static const tcall_member *tcall_rows_member_(const tcall_frame_ *f)
 {
-    return &tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)->of.members[f->count];
+    const tcall_row *row = tcall_rows_counts_(f)
+                               ? tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                               : NULL;
+    return row && f->count != TCALL_NO_MEMBER_ ? &row->of.members[f->count]
+                                               : NULL;
 }
 
 /* Whether a frame around requires the member at hand. */
@@ -782,12 +787,13 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_member *member = tcall_rows_member_(f);
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f))
             continue;
-        if (f->count != TCALL_NO_MEMBER_) {
+        if (member) {
             declared |= by;
-            name = tcall_rows_member_(f)->name;
+            name = member->name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;
@@ -796,10 +802,11 @@ static const char *tcall_rows_drop_(tcall_machine *m)
         return NULL;
     for (i = m->open->first; i < m->open->last; i++) {
         tcall_frame_ *f = &m->slot[i].frame;
-        if (!tcall_rows_counts_(f) || f->count == TCALL_NO_MEMBER_)
+        const tcall_member *member = tcall_rows_member_(f);
+        if (!member)
             continue;
         f->came &= ~tcall_rows_bit_(f);
-        f->met -= (tcall_rows_member_(f)->node.flags & TCALL_NODE_MUST_) != 0;
+        f->met -= (member->node.flags & TCALL_NODE_MUST_) != 0;
     }
     return name;
 }

@@ -98,12 +98,15 @@ static void test_stems(void)
         tcall_split_ first = word_of(lines[i][0]);
         for (k = 1; k < 5 && lines[i][k]; k++) {
             tcall_split_ other = word_of(lines[i][k]);
-            CHECK(first.stem == other.stem);
+            CHECK(first.stem == other.stem && first.prefix == other.prefix);
             CHECK(first.initials == other.initials);
         }
         for (k = 0; k < i; k++)
             CHECK(word_of(lines[k][0]).stem != first.stem);
     }
+    CHECK(word_of("illuminate").prefix == word_of("illumine").prefix);
+    CHECK(word_of("illuminate").prefix != word_of("illumi").stem);
+    CHECK(word_of("lamp").prefix == 0);
 }
 
 static bool stops(const char *text)
