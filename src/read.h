@@ -140,10 +140,10 @@ typedef struct tcall_words_ {
 typedef struct tcall_numeral_ {
     bool minus, point, exponent; /* these came */
     bool under;                  /* so did the minus of the exponent */
-    int places; /* digits before the point; less 0s that follow it at once */
-    int power;  /* the exponent, without its sign */
-    int count;  /* digits */
-    int last;   /* up to the last that is not 0 */
+    int places;    /* digits before the point; less 0s that follow it at once */
+    int power;     /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
 } tcall_numeral_;
 
 /* A number in units of the last digit that counts. */
