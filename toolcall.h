@@ -6495,11 +6495,8 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 int tcall_decoder_end(tcall_decoder *decoder)
 {
     tcall_syntax_ *s = &decoder->syntax;
-    if (s->state == TCALL_AT_NUMBER_ && !s->depth &&
-        tcall_number_ends_(s->within))
-        tcall_syntax_feed_(s, " ", 1); /* one at the root ends only here */
-    if (s->state != TCALL_AT_DONE_)
-        tcall_decoder_poison(decoder);
+    if (!s->error && tcall_syntax_end_(s) < 0)
+        decoder->error = s->error;
     return decoder->error;
 }
 
