@@ -4062,7 +4062,8 @@ typedef struct tcall_agent_desc {
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
     int parallel;        /* calls of one answer that are under way at a time,
-                          * where tools answer TCALL_E_AGAIN; default 1 */
+                          * where tools answer TCALL_E_AGAIN; default 1, at
+                          * most TCALL_AGENT_CALLS */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
     /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
@@ -4109,6 +4110,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -4133,10 +4135,10 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
                                   const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
- * between turns; tc and io_size stay. The conversation goes on: reasoning of
- * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
- * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
- * error nothing has changed. */
+ * between turns; tc, io_size and parallel stay. The conversation goes on:
+ * reasoning of another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where desc lacks something (agent->problem), and nothing has
+ * changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
@@ -4221,24 +4223,21 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    size_t path_mark; /* of the block, before a path that was put together */
+    size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
-    size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     int call_at;           /* calls of it that have a result */
-    tcall_call *call;      /* one, in the block */
-    tcall_call *batch;     /* calls under way: that one, or more in the block */
-    size_t batch_mark;     /* of the block, before them */
+    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
     int current;        /* the call of the batch that was the last to go on */
     int waiting;        /* calls in a row that wait */
     tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* counts a request; of the call whose turn it is */
+    tcall_writer out;   /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -12925,12 +12924,9 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)kind;
-    item.id = id;
-    item.name = name;
-    item.text = text;
+    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
+                             {NULL, 0},     text,  false, false,
+                             false,         false, false};
     return item;
 }
 
@@ -24568,6 +24564,26 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
+/* Returns the path of requests, in which {model} stands for its name. */
+static const char *tcall_agent_form_(const tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
+    if (desc->path)
+        return desc->path;
+    return desc->stream && provider->stream_path ? provider->stream_path
+                                                 : provider->path;
+}
+
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
+                      (size_t)(rest - hole)
+                : 0;
+}
+
 /* Returns what desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -24584,7 +24600,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "model is missing: give the name that the provider knows";
     if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
+    if (!tcall_agent_form_(desc))
         return "path is missing: this provider has none of its own";
     if (!transport->open || !transport->write || !transport->read ||
         !transport->close)
@@ -24599,35 +24615,47 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
  * meant: it counts as zero does. */
-static int tcall_agent_limit_(int limit, int otherwise)
+static int tcall_agent_limit_(int limit, int otherwise, int most)
 {
     if (limit <= 0)
         return otherwise;
-    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+    return limit < most ? limit : most;
 }
 
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
-    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
-    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
-    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
+    desc->io_size += tcall_agent_path_size_(desc);
+    desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
+    desc->max_rounds =
+        tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32, TCALL_AGENT_MOST);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3, TCALL_AGENT_MOST);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
+    desc->path = tcall_agent_form_(desc);
+}
+
+/* Takes over what desc says. */
+static void tcall_agent_describe_(tcall_agent *agent,
+                                  const tcall_agent_desc *desc)
+{
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    desc->tc->key = desc->key;
 }
 
 /* ---- set up ---- */
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+/* Is the agent in a state from one to another, and is neither it nor its
+ * registry at work? Who is called by them only looks. from is not
+ * TCALL_AGENT_UNSET_. */
+TCALL_SHARED_ bool tcall_agent_open_to_(const tcall_agent *agent, uint8_t from,
+                                        uint8_t to)
 {
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+    return agent->state >= from && agent->state <= to &&
+           !tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns the bytes of the offer of a turn: a bit for each row. */
@@ -24637,23 +24665,19 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
     return tcall_round_up_(rows / 8 + 1);
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
-                      strlen(rest)
-                : 0;
-}
+/* What an agent takes of the block for as long as it lives. Its calls, its
+ * offer and its io follow. */
+typedef struct tcall_agent_room_ {
+    tcall_reader reader;
+    tcall_loops loops;
+} tcall_agent_room_;
 
-/* Returns the bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
 {
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) +
-           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
+    return sizeof(tcall_agent_room_) +
+           (size_t)agent->parallel * sizeof(tcall_call) +
+           tcall_agent_offer_size_(desc) + tcall_round_up_(agent->io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -24666,8 +24690,7 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     tcall_agent_defaults_(&made);
     if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
-    return need + tcall_agent_size_(desc, made.io_size) +
-           tcall_round_up_(tcall_agent_path_size_(&made));
+    return need + tcall_agent_size_(desc, &made);
 }
 
 /* Was it set up, in a registry that was not set up anew? Memory that was not
@@ -24677,11 +24700,32 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
+/* Takes the room of an agent. io_size: of its pieces. */
+static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
+    tcall_agent_room_ *room;
+    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return false;
+    }
+    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->reader = &room->reader;
+    agent->loops = &room->loops;
+    agent->batch = (tcall_call *)(void *)(room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    return true;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_problem_(desc);
     tcall *tc = desc->tc;
-    size_t size;
     if (!problem && tc->offer)
         problem = "tc has an agent already: each needs one of its own";
     if (!problem && tcall_is_busy_(tc))
@@ -24691,24 +24735,10 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = problem;
     if (problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
+    tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
-    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
+    if (!tcall_agent_settle_(agent, desc->io_size))
         return TCALL_E_MEMORY;
-    }
-    tc->offer =
-        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
-    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
-    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
-    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
-    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    tc->key = desc->key;
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -24716,26 +24746,24 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const tcall_agent_desc before = agent->desc;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    tcall_agent_desc *now = &agent->desc;
+    const size_t io_size = now->io_size;
+    const int parallel = now->parallel;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
+    agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
+    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+        agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    if (!tcall_block_room_(&desc->tc->block,
-                           tcall_agent_path_size_(&agent->desc))) {
-        agent->desc = before;
-        return TCALL_E_MEMORY;
-    }
-    agent->chat.counted.at = 0; /* its instructions come before */
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+    if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
+    tcall_agent_describe_(agent, desc);
+    now->io_size = io_size;
+    now->parallel = parallel;
+    agent->chat.counted.at = 0; /* its instructions come before */
     return TCALL_OK;
 }
 
@@ -24824,7 +24852,8 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
+                              TCALL_AGENT_PLANNED_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24919,41 +24948,45 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
+/* Reads the arguments of the call that ends here, and puts what was read in
+ * their place. Returns false where they cannot be read, or there is no room. */
+static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
+                               size_t end,
+                               const struct tcall_lenience_ *lenient)
+{
+    const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    tcall_block *block = chat->block;
+    char *behind = tcall_block_gap_(block);
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+        return false;
+    memmove(behind, machine.text, machine.len);
+    tcall_block_cut_(block, block->low + machine.len);
+    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    tcall_chat_shift_(chat, end, end - text.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    return true;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from, room = tcall_block_free_(block);
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+    size_t at = chat->start + from;
+    while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
-        size_t end = at + tcall_head_size_(head);
-        tcall_machine machine;
-        tcall_machine_desc desc;
-        uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
-            continue;
-        if (tcall_is_object_text_(text, block)) {
+        const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+        if (head->kind == TCALL_ITEM_CALL && text.len && !head->error &&
+            (tcall_is_object_text_(text, chat->block) ||
+             tcall_chat_reread_(chat, head, at + tcall_head_size_(head),
+                                lenient)))
             head->flags |= TCALL_FLAG_OBJECT_;
-            continue;
-        }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
-                0 ||
-            (machine.len > text.len && room < 2 * machine.len - text.len))
-            continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
-                            machine.len);
-        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
-        tcall_chat_shift_(chat, end, end - text.len + machine.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
-        tcall_copy_(block->base + end - text.len, read);
-        head->flags |= TCALL_FLAG_OBJECT_;
-        room = tcall_block_free_(block);
+        at += tcall_head_size_(head);
     }
 }
 
@@ -24971,7 +25004,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
+                              TCALL_AGENT_PLANNED_) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
@@ -24988,34 +25022,15 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 
 /* ---- running them ---- */
 
-/* Takes room for calls that may be under way at the same time: in the block, or
- * for one that of the agent. Returns how many. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int count = agent->answer.calls - agent->call_at;
-    if (agent->desc.parallel < count)
-        count = agent->desc.parallel;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = agent->call;
-    return 1;
-}
-
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const size_t need = tc->block.need;
-    int room = tcall_agent_batch_room_(agent), number, error;
+    int number, error;
     agent->current = -1;
     agent->waiting = 0;
-    for (number = 0; agent->batch_count < room; number++) {
+    for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
@@ -25045,15 +25060,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
  * to their end, and what they hold is released. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall_block *block = &agent->desc.tc->block;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         tcall_end_(call);
-        tcall_block_release_(block, call->mark);
+        tcall_block_release_(&agent->desc.tc->block, call->mark);
     }
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
     agent->batch_count = 0;
 }
 
@@ -25348,17 +25360,13 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
                                                      size_t bytes,
                                                      tcall_str text, int error)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
-        event.turn = &agent->turn;
+    const bool turns = kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END;
+    tcall_event event = {
+        kind, NULL,        NULL, turns ? &agent->turn : NULL, NULL,
+        text, error,       0,    agent->response.status,      bytes,
+        0,    agent->pause};
     if (kind == TCALL_EVENT_REQUEST)
         event.tools = tcall_agent_tools_(agent);
-    event.text = text;
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = bytes;
-    event.ms = agent->pause;
     tcall_tell_(agent->desc.tc, &event, kind);
 }
 
@@ -25382,31 +25390,31 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Writes the request with this conversation, to count its bytes or to send
  * them. Both must come to the same: nothing that it reads may change before the
- * answer is there. */
+ * answer is there. Without a conversation it says only what the model is told
+ * before anything else. */
 static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
                               tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.offer = desc->tc->offer;
-    request.variables = desc->variables;
-    if (chat == &agent->chat) {
-        request.counted = &agent->chat.counted;
-        request.max_tokens = desc->max_tokens;
-        request.context = agent->context;
-        request.cache_prompt = desc->cache_prompt;
-        request.extra = desc->extra;
-        request.stream = desc->stream;
-        request.no_parallel = desc->no_parallel;
-        request.choice =
-            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
-    }
+    const bool talks = chat == &agent->chat;
+    const tcall_chat_request request = {
+        desc->model,
+        desc->system,
+        chat,
+        desc->tc->desc.tools,
+        desc->tc->desc.tool_count,
+        desc->tc->offer,
+        0, /* allow: the offer counts */
+        talks && agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO,
+        NULL,
+        talks ? desc->max_tokens : 0,
+        talks ? agent->context : 0,
+        talks && desc->stream,
+        talks && desc->no_parallel,
+        talks && desc->cache_prompt,
+        talks ? desc->extra : NULL,
+        desc->variables,
+        talks ? &agent->chat.counted : NULL};
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
@@ -25428,8 +25436,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
     tcall_chat nothing = agent->chat;
-    tcall_writer writer;
-    char piece[64];
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -25437,31 +25443,29 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
         tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
         tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
-    tcall_agent_write_(agent, &nothing, &writer);
+    tcall_writer_init(&agent->out, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&agent->out, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &agent->out);
     return agent->setting != before;
 }
 
 /* Returns the path of the request. One that has to name the model is put
- * together in the block, until the exchange is over; NULL: there is no room. */
+ * together in front of the io. */
 static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    const size_t size = tcall_agent_path_size_(&agent->desc);
     const char *path = agent->desc.path;
-    const char *rest = strchr(path + strcspn(path, "{"), '}');
-    tcall_block *block = &agent->desc.tc->block;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const size_t hole = strcspn(path, "{");
     tcall_writer writer;
+    agent->path_size = size;
     if (!size)
         return path;
-    agent->path_mark = tcall_block_mark_(block);
-    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
-    if (!agent->path_mark || !writer.buf)
-        return NULL;
-    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_writer_init(&writer, agent->io, size);
+    tcall_write_bytes(&writer, path, hole);
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
-    return writer.buf;
+    path = strchr(path + hole, '}') + 1;
+    tcall_write_bytes(&writer, path, strlen(path) + 1);
+    return agent->io;
 }
 
 /* Adds a header, unless the provider has none of this kind. */
@@ -25475,7 +25479,7 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
 
 /* Sets up what is sent before the body. The key is kept apart from the value
  * that goes before it, so that a trace can show the one without the other. */
-static int tcall_agent_set_request_(tcall_agent *agent)
+static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
@@ -25492,7 +25496,6 @@ static int tcall_agent_set_request_(tcall_agent *agent)
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -25545,7 +25548,7 @@ static int tcall_agent_connect_(tcall_agent *agent)
         return tcall_agent_heard_(agent, result);
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
-    agent->sent = agent->received = agent->unsent = 0;
+    agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
@@ -25580,10 +25583,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
     } while (result == TCALL_OK && tcall_agent_widen_(agent));
-    if (result == TCALL_OK)
-        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
+    tcall_agent_set_request_(agent);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->state = TCALL_AGENT_CONNECT_;
@@ -25606,17 +25608,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
  * taken up again at the string or tool that was not complete. */
 static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall_writer writer;
+    tcall_writer *out = &agent->out;
+    const size_t unsent = out->fill;
     int result;
-    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
-    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.fill = agent->unsent;
-    writer.resume = &agent->resume;
-    result = tcall_writer_flush(&writer);
+    tcall_writer_init(out, agent->io + agent->path_size,
+                      agent->desc.io_size - agent->path_size);
+    tcall_writer_sink(out, tcall_agent_sink_, agent);
+    out->fill = unsent;
+    out->resume = &agent->resume;
+    result = tcall_writer_flush(out);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &agent->chat, &writer);
-    agent->unsent = writer.fill;
-    agent->resume.stored = agent->sent + writer.fill;
+        result = tcall_agent_write_(agent, &agent->chat, out);
+    agent->resume.stored = agent->sent + out->fill;
     return result;
 }
 
@@ -25732,8 +25735,6 @@ static void tcall_agent_close_(tcall_agent *agent)
     const tcall_transport *transport = &agent->desc.transport;
     if (tcall_agent_talks_(agent))
         transport->close(transport->user);
-    tcall_block_release_(agent->chat.block, agent->path_mark);
-    agent->path_mark = 0;
 }
 
 /* The same after an error. An answer that is not whole must not stay in the
@@ -25772,15 +25773,16 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    int count =
-        transport->read(transport->user, agent->io, agent->desc.io_size);
+    char *piece = agent->io + agent->path_size;
+    int count = transport->read(transport->user, piece,
+                                agent->desc.io_size - agent->path_size);
     int error;
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
+    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
@@ -25948,11 +25950,10 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
-    if (tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+    if (agent->turn.plan &&
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     agent->problem = tcall_agent_added_problem_(&agent->desc);
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
@@ -26053,8 +26054,9 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
-        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
+                              agent->cancelled ? TCALL_AGENT_PLANNED_
+                                               : TCALL_AGENT_CALLS_))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -26450,7 +26452,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     tcall *tc = agent->desc.tc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);

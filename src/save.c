@@ -338,7 +338,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     tcall *tc = agent->desc.tc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
