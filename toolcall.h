@@ -11152,8 +11152,9 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -21417,9 +21418,9 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 static void tcall_reader_clear_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
-        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
-            reader->start;
+    tcall_block_cut_(reader->chat->block, reader->start);
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
+        reader->place[TCALL_AT_RAW_] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
     reader->growing = reader->doc.echoes = reader->doc.stopped = false;
@@ -22606,7 +22607,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 static void tcall_reader_piece_(tcall_reader *reader)
 {
     if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
     reader->doc.whole = false;
     reader->doc.piece = true;
 }
@@ -23596,7 +23597,7 @@ int tcall_reader_end(tcall_reader *reader)
         reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
-        reader->chat->block->low = reader->start;
+        tcall_block_cut_(reader->chat->block, reader->start);
     return answer->error;
 }
 
