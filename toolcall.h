@@ -4871,6 +4871,10 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
  * It is sought upwards from one that is a little less: all digits of the
  * decimal are compared with the exact digits of the middle between that and the
  * next. A double is written with its own exact digits.
+ *
+ * The exact digits of fraction * 2^exponent are worked out in limbs, the lowest
+ * first: those of its whole part, and then, by times ten, those behind the
+ * point.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -4884,118 +4888,66 @@ typedef uint64_t tcall_bits_;
 
 enum {
     TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
-    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+    TCALL_LIMBS_ = (32 - TCALL_LEAST_EXPONENT_) / 32 /* of the middle below */
 };
 
-typedef struct tcall_big_ {
-    int limbs; /* in use; the same of all that are worked with together */
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-/* Sets it to number * 2^shift. */
-static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
-                           int shift)
+/* Returns a limb of fraction * 2^shift, without what is less than 1. */
+static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 {
-    int i = shift / 32;
-    big->limbs = limbs;
-    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
-    for (shift %= 32; number; shift = 0) {
-        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
-        number >>= 32 - shift;
+    int drop = 32 * index - shift;
+    return drop >= 64 || drop <= -32 ? 0
+           : drop < 0                ? (uint32_t)(fraction << -drop)
+                                     : (uint32_t)(fraction >> drop);
+}
+
+/* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
+ * them. */
+TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+{
+    uint64_t sum = (uint64_t)digit;
+    for (; count > 0; count--, sum >>= 32) {
+        sum += (uint64_t)*limb * 10;
+        *limb++ = (uint32_t)sum;
     }
+    return (int)sum;
 }
 
-static void tcall_big_times_ten_(tcall_big_ *big)
+/* Fills limbs with fraction * 2^shift. */
+TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
+                                    uint64_t fraction, int shift)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += (uint64_t)big->limb[i] * 10;
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
-        carry >>= 32;
-    }
+    while (count-- > 0)
+        limb[count] = tcall_limb_(fraction, shift, count);
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Returns how many limbs hold so many bits. */
+TCALL_SHARED_ int tcall_limbs_for_(int bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
+    return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = a->limbs - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i];
-}
-
-/* The exact decimal digits of a binary number; the next is value / scale. */
-typedef struct tcall_exact_ {
-    tcall_big_ value, scale;
-    int top; /* the first digit, which is not 0, is worth digit * 10^top */
-} tcall_exact_;
-
-/* Begins the digits of fraction * 2^exponent. */
-static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
-                              int exponent)
-{
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
-    int limbs = ((down > bits ? down : bits) + 36) / 32;
-    tcall_big_set_(&digits->value, limbs, fraction, up);
-    tcall_big_set_(&digits->scale, limbs, 1, down);
-    digits->top = 0;
-    while (!tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->scale);
-        digits->top++;
-    }
-    while (tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->value);
-        digits->top--;
-    }
-}
-
-/* Returns the next digit; after the last one 0. */
-static int tcall_exact_next_(tcall_exact_ *digits)
-{
-    int digit = 0;
-    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
-        tcall_big_subtract_(&digits->value, &digits->scale);
-    tcall_big_times_ten_(&digits->value);
-    return digit;
-}
-
-/* Returns whether other digits than 0 follow. */
-static bool tcall_exact_left_(const tcall_exact_ *digits)
-{
-    uint32_t left = 0;
-    int i;
-    for (i = 0; i < digits->value.limbs; i++)
-        left |= digits->value.limb[i];
-    return left != 0;
-}
-
-/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
- * as well where that hangs on digits that were cut off. */
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. It is 0 as well where that hangs on digits that were cut off. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
+    const int whole = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const int parts = tcall_limbs_for_(-exponent);
     const char *at = number->first;
-    tcall_exact_ exact;
-    int order;
-    tcall_exact_init_(&exact, fraction, exponent);
-    order = number->top - exact.top;
-    while (!order && at <= number->last)
-        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    return order ? order : number->cut - tcall_exact_left_(&exact);
+    uint32_t limb[TCALL_LIMBS_] = {0};
+    int i, order = 0;
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, whole, tcall_num_digit_(number, &at));
+    for (i = whole; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
+    tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
+    for (i = -1; !order && at <= number->last; i--)
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+                tcall_limbs_ten_(limb, parts, 0);
+    for (i = parts; i > 0 && !limb[i - 1];)
+        i--;
+    return order ? order : number->cut - (i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
@@ -9210,22 +9162,42 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
+/* Divides the limbs by ten. Returns what is left over. */
+static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint64_t rest = 0;
+    while (count-- > 0) {
+        rest = rest << 32 | limb[count];
+        limb[count] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
 /* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. */
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
 TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
     const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), i;
-    tcall_exact_ digits;
-    bits %= one;
-    if (exponent) {
-        bits += one;
-        exponent--;
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
     }
-    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
-    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
-        to[i] = (char)('0' + tcall_exact_next_(&digits));
-    return digits.top;
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
 }
 
 /* Rounds exact digits to count of them, without those that become 0. */
