@@ -1038,10 +1038,11 @@ struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
     uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
+    uint8_t within; /* where in a number or literal, or the digits of a \u
+                     * escape that are to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
+    uint8_t types; /* that a value may have which begins as the last one did */
     bool halt;     /* the value is complete, there is an error, a line ends */
     bool object;   /* the innermost open container is one */
     bool named;    /* the string at hand is a name */
@@ -4668,14 +4669,6 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
-
-/* Returns the literal that begins with c, in flash; null if there is none. */
-TCALL_SHARED_ const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
-}
-
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
 TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
@@ -4741,60 +4734,6 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
     return *letter ? 2 : 6;
 }
 
-/* ---- the grammar of numbers ---- */
-
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    if (tcall_is_digit_(c))
-        next += c != '0';
-    else if (c == '.')
-        next += 2;
-    else if ((c | 0x20) == 'e')
-        next += 3;
-    else if (c == '+' || c == '-')
-        next += c == '+' ? 4 : 5;
-    else
-        return 0;
-    return (uint8_t)TCALL_BYTE_(next);
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 /* ---- decimal numbers ----
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
@@ -4833,21 +4772,22 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
     tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
-    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
-        if (*at == '.') {
-            point = at;
-        } else if (*at != '0') {
+    for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
+        if (*at > '0') {
             number.first = number.first ? number.first : at;
             number.last = at;
-            number.sign = minus ? -1 : 1;
+        } else if (*at == '.') {
+            point = at;
         }
     }
-    if (!point)
-        point = at;
     number.top = tcall_num_exponent_(at, end);
-    if (number.first) /* a digit before the point is one place nearer to it */
+    if (number.first) {
+        number.sign = minus ? -1 : 1;
+        point = point ? point : at;
+        /* a digit before the point is one place nearer to it */
         number.top +=
             (int)(point - number.first) - (number.first < point ? 1 : 0);
+    }
     return number;
 }
 
@@ -4931,6 +4871,10 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
  * It is sought upwards from one that is a little less: all digits of the
  * decimal are compared with the exact digits of the middle between that and the
  * next. A double is written with its own exact digits.
+ *
+ * The exact digits of fraction * 2^exponent are worked out in limbs, the lowest
+ * first: those of its whole part, and then, by times ten, those behind the
+ * point.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -4944,118 +4888,66 @@ typedef uint64_t tcall_bits_;
 
 enum {
     TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
-    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+    TCALL_LIMBS_ = (32 - TCALL_LEAST_EXPONENT_) / 32 /* of the middle below */
 };
 
-typedef struct tcall_big_ {
-    int limbs; /* in use; the same of all that are worked with together */
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-/* Sets it to number * 2^shift. */
-static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
-                           int shift)
+/* Returns a limb of fraction * 2^shift, without what is less than 1. */
+static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 {
-    int i = shift / 32;
-    big->limbs = limbs;
-    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
-    for (shift %= 32; number; shift = 0) {
-        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
-        number >>= 32 - shift;
+    int drop = 32 * index - shift;
+    return drop >= 64 || drop <= -32 ? 0
+           : drop < 0                ? (uint32_t)(fraction << -drop)
+                                     : (uint32_t)(fraction >> drop);
+}
+
+/* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
+ * them. */
+TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+{
+    uint64_t sum = (uint64_t)digit;
+    for (; count > 0; count--, sum >>= 32) {
+        sum += (uint64_t)*limb * 10;
+        *limb++ = (uint32_t)sum;
     }
+    return (int)sum;
 }
 
-static void tcall_big_times_ten_(tcall_big_ *big)
+/* Fills limbs with fraction * 2^shift. */
+TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
+                                    uint64_t fraction, int shift)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += (uint64_t)big->limb[i] * 10;
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
-        carry >>= 32;
-    }
+    while (count-- > 0)
+        limb[count] = tcall_limb_(fraction, shift, count);
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Returns how many limbs hold so many bits. */
+TCALL_SHARED_ int tcall_limbs_for_(int bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
+    return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = a->limbs - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i];
-}
-
-/* The exact decimal digits of a binary number; the next is value / scale. */
-typedef struct tcall_exact_ {
-    tcall_big_ value, scale;
-    int top; /* the first digit, which is not 0, is worth digit * 10^top */
-} tcall_exact_;
-
-/* Begins the digits of fraction * 2^exponent. */
-static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
-                              int exponent)
-{
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
-    int limbs = ((down > bits ? down : bits) + 36) / 32;
-    tcall_big_set_(&digits->value, limbs, fraction, up);
-    tcall_big_set_(&digits->scale, limbs, 1, down);
-    digits->top = 0;
-    while (!tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->scale);
-        digits->top++;
-    }
-    while (tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->value);
-        digits->top--;
-    }
-}
-
-/* Returns the next digit; after the last one 0. */
-static int tcall_exact_next_(tcall_exact_ *digits)
-{
-    int digit = 0;
-    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
-        tcall_big_subtract_(&digits->value, &digits->scale);
-    tcall_big_times_ten_(&digits->value);
-    return digit;
-}
-
-/* Returns whether other digits than 0 follow. */
-static bool tcall_exact_left_(const tcall_exact_ *digits)
-{
-    uint32_t left = 0;
-    int i;
-    for (i = 0; i < digits->value.limbs; i++)
-        left |= digits->value.limb[i];
-    return left != 0;
-}
-
-/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
- * as well where that hangs on digits that were cut off. */
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. It is 0 as well where that hangs on digits that were cut off. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
+    const int whole = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const int parts = tcall_limbs_for_(-exponent);
     const char *at = number->first;
-    tcall_exact_ exact;
-    int order;
-    tcall_exact_init_(&exact, fraction, exponent);
-    order = number->top - exact.top;
-    while (!order && at <= number->last)
-        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    return order ? order : number->cut - tcall_exact_left_(&exact);
+    uint32_t limb[TCALL_LIMBS_] = {0};
+    int i, order = 0;
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, whole, tcall_num_digit_(number, &at));
+    for (i = whole; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
+    tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
+    for (i = -1; !order && at <= number->last; i--)
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+                tcall_limbs_ten_(limb, parts, 0);
+    for (i = parts; i > 0 && !limb[i - 1];)
+        i--;
+    return order ? order : number->cut - (i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
@@ -5388,8 +5280,7 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_ESCAPE_,
        TCALL_AT_HEX_,
        TCALL_AT_HALF_,
-       TCALL_AT_LITERAL_,
-       TCALL_AT_NUMBER_
+       TCALL_AT_BARE_
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
@@ -5587,43 +5478,94 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
-/* ---- numbers, literals, values ---- */
+/* ---- numbers and literals ---- */
 
-/* Returns the state of a number or literal after this character, 0 where it
- * does not go on with it. */
-static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
+/* Where a number is, or a literal, of which the offset is added. It may end
+ * where nothing of it need follow: after what is marked, and a literal. */
+enum {
+    TCALL_N_NONE_, /* in neither */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_POINT_,
+    TCALL_N_E_,
+    TCALL_N_SIGN_,     /* of the exponent */
+    TCALL_N_ZERO_,     /* a 0 before the point; may end, */
+    TCALL_N_INTEGER_,  /* digits before the point; may end, */
+    TCALL_N_FRACTION_, /* digits after the point; may end, */
+    TCALL_N_EXPONENT_, /* its digits; may end */
+    TCALL_N_LITERAL_
+};
+
+/* What follows by the class of the next character, NONE: it is none of it. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {6, 7, 0, 0, 0, 2}, /* start */
+    {6, 7, 0, 0, 0, 0}, /* minus */
+    {8, 8, 0, 0, 0, 0}, /* point */
+    {9, 9, 0, 0, 5, 5}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {0, 0, 3, 4, 0, 0}, /* zero */
+    {7, 7, 3, 4, 0, 0}, /* integer */
+    {8, 8, 0, 4, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns where it is after this character, NONE where that is none of it. */
+static uint8_t tcall_bare_next_(uint8_t at, char c)
 {
-    if (number)
-        return tcall_number_next_(state, c);
-    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
-                                                          : (uint8_t)0;
+    const uint8_t *next;
+    if (at >= TCALL_N_LITERAL_)
+        return c && TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_]) == c
+                   ? (uint8_t)(at + 1)
+                   : (uint8_t)TCALL_N_NONE_;
+    next = tcall_number_grammar_[at];
+    if (tcall_is_digit_(c))
+        next += c != '0';
+    else if (c == '.')
+        next += 2;
+    else if ((c | 0x20) == 'e')
+        next += 3;
+    else if (c == '+' || c == '-')
+        next += c == '+' ? 4 : 5;
+    else
+        return TCALL_N_NONE_;
+    return TCALL_FETCH_8_(next);
 }
 
-/* Eats a number or literal, as far as it is there. Where a number ends shows
- * behind it. */
+static bool tcall_bare_ends_(uint8_t at)
+{
+    return at >= TCALL_N_LITERAL_
+               ? !TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_])
+               : at >= TCALL_N_ZERO_;
+}
+
+/* Eats a number or literal, as far as it is there: where it ends shows behind
+ * it. */
 static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
                                       const char *end)
 {
-    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
-    uint8_t state = s->within, next = state;
-    bool ends;
-    for (; at < end; at++) {
-        next = tcall_bare_next_(number, state, *at);
-        if (!next)
-            break;
-        state = next;
+    uint8_t within = s->within, next = within;
+    while (at < end && (next = tcall_bare_next_(within, *at)) != 0) {
+        within = next;
+        at++;
+        if (within > TCALL_N_ZERO_ && within < TCALL_N_LITERAL_)
+            while (at < end && tcall_is_digit_(*at))
+                at++;
     }
-    s->within = state;
+    s->within = within;
     tcall_syntax_part_(s, from, at);
-    ends = number ? tcall_number_ends_(state)
-                  : !TCALL_BYTE_(tcall_literals_ + state);
-    if (ends && !(number && next))
-        tcall_syntax_value_ends_(s, at);
-    else if (at < end)
-        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    if (next)
+        return at;
+    if (!tcall_bare_ends_(within))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_value_ends_(s, at);
     return at;
 }
+
+/* ---- values ---- */
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
@@ -5655,6 +5597,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
+        s->types = types;
         s->from = at;
         ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
@@ -5666,12 +5609,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    s->state = TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    if (types & TCALL_SHAPE_NUMBER) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-    }
+    s->state = TCALL_AT_BARE_;
+    s->within = (uint8_t)(types & TCALL_SHAPE_NUMBER ? TCALL_N_START_
+                          : c == 't'                 ? TCALL_N_LITERAL_
+                          : c == 'f'                 ? TCALL_N_LITERAL_ + 5
+                                                     : TCALL_N_LITERAL_ + 11);
     return tcall_syntax_bare_(s, at, end);
 }
 
@@ -5712,8 +5654,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_:
-    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    case TCALL_AT_BARE_: return tcall_syntax_bare_(s, at, end);
     default: return tcall_syntax_escape_(s, at);
     }
 }
@@ -5747,11 +5688,12 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
     return (size_t)(at - bytes);
 }
 
-/* Ends the text; a number at the root ends only here. Returns the error. */
+/* Ends the text; a number or literal at the root ends only here. Returns the
+ * error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
-        tcall_number_ends_(s->within))
+    if (!s->error && s->state == TCALL_AT_BARE_ && !s->depth &&
+        tcall_bare_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -5797,6 +5739,7 @@ static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
         tcall_syntax_named_(s, text, to);
         return;
     }
+    s->types = TCALL_SHAPE_STRING;
     TCALL_USER_(s, begin)(s, '"');
     tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
@@ -7902,7 +7845,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->escapes = 0;
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
-    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
     if (m->is.target.rows)
         m->is.target.rows->begins(m);
     if (first == '"')
@@ -7928,9 +7871,12 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
+    uint8_t within = m->syntax.within;
+    bool whole = within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    if (!whole || text.len > 300) { /* else its digits say nothing more */
+    /* mostly the last digit says whether it is whole */
+    if (within == TCALL_N_EXPONENT_ || text.len > 300 ||
+        (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
         if (m->is.for_c && !tcall_num_in_range_(&num))
@@ -8634,7 +8580,7 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the set that holds where the machine is. */
 static unsigned tcall_lenient_where_(const tcall_syntax_ *s)
 {
-    if (s->state == TCALL_AT_NUMBER_)
+    if (s->state == TCALL_AT_BARE_)
         return s->within == TCALL_N_MINUS_   ? TCALL_LENIENT_MINUS_
                : s->within == TCALL_N_POINT_ ? TCALL_LENIENT_POINT_
                                              : 0;
@@ -8652,7 +8598,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
     unsigned where = 1u << state;
     const char *token = text->token, *from = text->at, *end = text->end;
     char c = *from, last = token > text->start ? token[-1] : (char)0;
-    bool within = state == TCALL_AT_NUMBER_ || state == TCALL_AT_LITERAL_;
+    bool within = state == TCALL_AT_BARE_;
     bool number;
     if (where & TCALL_LENIENT_BEHIND_ && last && strchr("\"'\x99\x9D", last) &&
         !tcall_lenient_in_(",,::]]}}", c)) {
@@ -8820,7 +8766,8 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
                 : r == TCALL_E_NOT_OBJECT &&
                       (*machine->text == '"' || *machine->text == 'n'))
         r = tcall_lenient_object_(text, r);
-    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_BARE_ && !s->depth &&
+        s->within < TCALL_N_LITERAL_)
         r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
@@ -9215,22 +9162,42 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
+/* Divides the limbs by ten. Returns what is left over. */
+static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint64_t rest = 0;
+    while (count-- > 0) {
+        rest = rest << 32 | limb[count];
+        limb[count] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
 /* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. */
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
 TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
     const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), i;
-    tcall_exact_ digits;
-    bits %= one;
-    if (exponent) {
-        bits += one;
-        exponent--;
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
     }
-    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
-    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
-        to[i] = (char)('0' + tcall_exact_next_(&digits));
-    return digits.top;
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
 }
 
 /* Rounds exact digits to count of them, without those that become 0. */
@@ -11152,8 +11119,9 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -21374,9 +21342,9 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 static void tcall_reader_clear_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
-        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
-            reader->start;
+    tcall_block_cut_(reader->chat->block, reader->start);
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
+        reader->place[TCALL_AT_RAW_] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
     reader->growing = reader->doc.echoes = reader->doc.stopped = false;
@@ -22563,7 +22531,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 static void tcall_reader_piece_(tcall_reader *reader)
 {
     if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
     reader->doc.whole = false;
     reader->doc.piece = true;
 }
@@ -23553,7 +23521,7 @@ int tcall_reader_end(tcall_reader *reader)
         reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
-        reader->chat->block->low = reader->start;
+        tcall_block_cut_(reader->chat->block, reader->start);
     return answer->error;
 }
 
