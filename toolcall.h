@@ -26235,12 +26235,12 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = 0;
+    uint32_t waits = TCALL_SAVE_REST_;
     while (waits < TCALL_SAVE_ASKS_ &&
            tcall_save_states_[waits] != agent->state)
         waits++;
-    return waits == TCALL_SAVE_ASKS_ && agent->turn.plan ? TCALL_SAVE_PLANS_
-                                                         : waits;
+    /* the same of a plan is the next one */
+    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
