@@ -537,7 +537,8 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
         return TCALL_SIDE_NONE_;
-    return item->raw || f->provider->member ? side : TCALL_SIDE_PARTS_;
+    return item->raw || f->provider->member ? side
+                                            : (unsigned)TCALL_SIDE_PARTS_;
 }
 
 /* Returns the form that the item at hand is written in on its side, or NULL. */
