@@ -1038,10 +1038,11 @@ struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
     uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
+    uint8_t within; /* where in a number or literal, or the digits of a \u
+                     * escape that are to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
+    uint8_t types; /* that a value may have which begins as the last one did */
     bool halt;     /* the value is complete, there is an error, a line ends */
     bool object;   /* the innermost open container is one */
     bool named;    /* the string at hand is a name */
@@ -2196,7 +2197,7 @@ typedef enum tcall_safety {
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
-    X(ON_GIVE_UP, INNER)                 \
+    X(ON_GIVE_UP, FAILED)                \
     X(WILL_WRITE_CACHE, WELL)            \
     X(WILL_REDACT_OUTPUT, WELL)          \
     X(WILL_VALIDATE_OUTPUT, WELL)        \
@@ -3015,8 +3016,8 @@ typedef struct tcall_mask {
     /* private */
     size_t matched; /* characters of the secret that the text has just shown */
     bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    uint8_t count;  /* of the characters that are held and whole */
+    uint8_t whole, held; /* bytes of these, and of all that are held */
     char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;
@@ -4659,14 +4660,6 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
-
-/* Returns the literal that begins with c, in flash; null if there is none. */
-TCALL_SHARED_ const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
-}
-
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
 TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
@@ -4732,60 +4725,6 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
     return *letter ? 2 : 6;
 }
 
-/* ---- the grammar of numbers ---- */
-
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    if (tcall_is_digit_(c))
-        next += c != '0';
-    else if (c == '.')
-        next += 2;
-    else if ((c | 0x20) == 'e')
-        next += 3;
-    else if (c == '+' || c == '-')
-        next += c == '+' ? 4 : 5;
-    else
-        return 0;
-    return (uint8_t)TCALL_BYTE_(next);
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 /* ---- decimal numbers ----
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
@@ -4824,21 +4763,22 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
     tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
-    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
-        if (*at == '.') {
-            point = at;
-        } else if (*at != '0') {
+    for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
+        if (*at > '0') {
             number.first = number.first ? number.first : at;
             number.last = at;
-            number.sign = minus ? -1 : 1;
+        } else if (*at == '.') {
+            point = at;
         }
     }
-    if (!point)
-        point = at;
     number.top = tcall_num_exponent_(at, end);
-    if (number.first) /* a digit before the point is one place nearer to it */
+    if (number.first) {
+        number.sign = minus ? -1 : 1;
+        point = point ? point : at;
+        /* a digit before the point is one place nearer to it */
         number.top +=
             (int)(point - number.first) - (number.first < point ? 1 : 0);
+    }
     return number;
 }
 
@@ -4922,6 +4862,10 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
  * It is sought upwards from one that is a little less: all digits of the
  * decimal are compared with the exact digits of the middle between that and the
  * next. A double is written with its own exact digits.
+ *
+ * The exact digits of fraction * 2^exponent are worked out in limbs, the lowest
+ * first: those of its whole part, and then, by times ten, those behind the
+ * point.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -4935,118 +4879,66 @@ typedef uint64_t tcall_bits_;
 
 enum {
     TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
-    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+    TCALL_LIMBS_ = (32 - TCALL_LEAST_EXPONENT_) / 32 /* of the middle below */
 };
 
-typedef struct tcall_big_ {
-    int limbs; /* in use; the same of all that are worked with together */
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-/* Sets it to number * 2^shift. */
-static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
-                           int shift)
+/* Returns a limb of fraction * 2^shift, without what is less than 1. */
+static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 {
-    int i = shift / 32;
-    big->limbs = limbs;
-    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
-    for (shift %= 32; number; shift = 0) {
-        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
-        number >>= 32 - shift;
+    int drop = 32 * index - shift;
+    return drop >= 64 || drop <= -32 ? 0
+           : drop < 0                ? (uint32_t)(fraction << -drop)
+                                     : (uint32_t)(fraction >> drop);
+}
+
+/* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
+ * them. */
+TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+{
+    uint64_t sum = (uint64_t)digit;
+    for (; count > 0; count--, sum >>= 32) {
+        sum += (uint64_t)*limb * 10;
+        *limb++ = (uint32_t)sum;
     }
+    return (int)sum;
 }
 
-static void tcall_big_times_ten_(tcall_big_ *big)
+/* Fills limbs with fraction * 2^shift. */
+TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
+                                    uint64_t fraction, int shift)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += (uint64_t)big->limb[i] * 10;
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
-        carry >>= 32;
-    }
+    while (count-- > 0)
+        limb[count] = tcall_limb_(fraction, shift, count);
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Returns how many limbs hold so many bits. */
+TCALL_SHARED_ int tcall_limbs_for_(int bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
+    return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = a->limbs - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i];
-}
-
-/* The exact decimal digits of a binary number; the next is value / scale. */
-typedef struct tcall_exact_ {
-    tcall_big_ value, scale;
-    int top; /* the first digit, which is not 0, is worth digit * 10^top */
-} tcall_exact_;
-
-/* Begins the digits of fraction * 2^exponent. */
-static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
-                              int exponent)
-{
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
-    int limbs = ((down > bits ? down : bits) + 36) / 32;
-    tcall_big_set_(&digits->value, limbs, fraction, up);
-    tcall_big_set_(&digits->scale, limbs, 1, down);
-    digits->top = 0;
-    while (!tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->scale);
-        digits->top++;
-    }
-    while (tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->value);
-        digits->top--;
-    }
-}
-
-/* Returns the next digit; after the last one 0. */
-static int tcall_exact_next_(tcall_exact_ *digits)
-{
-    int digit = 0;
-    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
-        tcall_big_subtract_(&digits->value, &digits->scale);
-    tcall_big_times_ten_(&digits->value);
-    return digit;
-}
-
-/* Returns whether other digits than 0 follow. */
-static bool tcall_exact_left_(const tcall_exact_ *digits)
-{
-    uint32_t left = 0;
-    int i;
-    for (i = 0; i < digits->value.limbs; i++)
-        left |= digits->value.limb[i];
-    return left != 0;
-}
-
-/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
- * as well where that hangs on digits that were cut off. */
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. It is 0 as well where that hangs on digits that were cut off. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
+    const int whole = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const int parts = tcall_limbs_for_(-exponent);
     const char *at = number->first;
-    tcall_exact_ exact;
-    int order;
-    tcall_exact_init_(&exact, fraction, exponent);
-    order = number->top - exact.top;
-    while (!order && at <= number->last)
-        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    return order ? order : number->cut - tcall_exact_left_(&exact);
+    uint32_t limb[TCALL_LIMBS_] = {0};
+    int i, order = 0;
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, whole, tcall_num_digit_(number, &at));
+    for (i = whole; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
+    tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
+    for (i = -1; !order && at <= number->last; i--)
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+                tcall_limbs_ten_(limb, parts, 0);
+    for (i = parts; i > 0 && !limb[i - 1];)
+        i--;
+    return order ? order : number->cut - (i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
@@ -5379,8 +5271,7 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_ESCAPE_,
        TCALL_AT_HEX_,
        TCALL_AT_HALF_,
-       TCALL_AT_LITERAL_,
-       TCALL_AT_NUMBER_
+       TCALL_AT_BARE_
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
@@ -5578,43 +5469,94 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
-/* ---- numbers, literals, values ---- */
+/* ---- numbers and literals ---- */
 
-/* Returns the state of a number or literal after this character, 0 where it
- * does not go on with it. */
-static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
+/* Where a number is, or a literal, of which the offset is added. It may end
+ * where nothing of it need follow: after what is marked, and a literal. */
+enum {
+    TCALL_N_NONE_, /* in neither */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_POINT_,
+    TCALL_N_E_,
+    TCALL_N_SIGN_,     /* of the exponent */
+    TCALL_N_ZERO_,     /* a 0 before the point; may end, */
+    TCALL_N_INTEGER_,  /* digits before the point; may end, */
+    TCALL_N_FRACTION_, /* digits after the point; may end, */
+    TCALL_N_EXPONENT_, /* its digits; may end */
+    TCALL_N_LITERAL_
+};
+
+/* What follows by the class of the next character, NONE: it is none of it. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {6, 7, 0, 0, 0, 2}, /* start */
+    {6, 7, 0, 0, 0, 0}, /* minus */
+    {8, 8, 0, 0, 0, 0}, /* point */
+    {9, 9, 0, 0, 5, 5}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {0, 0, 3, 4, 0, 0}, /* zero */
+    {7, 7, 3, 4, 0, 0}, /* integer */
+    {8, 8, 0, 4, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns where it is after this character, NONE where that is none of it. */
+static uint8_t tcall_bare_next_(uint8_t at, char c)
 {
-    if (number)
-        return tcall_number_next_(state, c);
-    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
-                                                          : (uint8_t)0;
+    const uint8_t *next;
+    if (at >= TCALL_N_LITERAL_)
+        return c && TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_]) == c
+                   ? (uint8_t)(at + 1)
+                   : (uint8_t)TCALL_N_NONE_;
+    next = tcall_number_grammar_[at];
+    if (tcall_is_digit_(c))
+        next += c != '0';
+    else if (c == '.')
+        next += 2;
+    else if ((c | 0x20) == 'e')
+        next += 3;
+    else if (c == '+' || c == '-')
+        next += c == '+' ? 4 : 5;
+    else
+        return TCALL_N_NONE_;
+    return TCALL_FETCH_8_(next);
 }
 
-/* Eats a number or literal, as far as it is there. Where a number ends shows
- * behind it. */
+static bool tcall_bare_ends_(uint8_t at)
+{
+    return at >= TCALL_N_LITERAL_
+               ? !TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_])
+               : at >= TCALL_N_ZERO_;
+}
+
+/* Eats a number or literal, as far as it is there: where it ends shows behind
+ * it. */
 static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
                                       const char *end)
 {
-    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
-    uint8_t state = s->within, next = state;
-    bool ends;
-    for (; at < end; at++) {
-        next = tcall_bare_next_(number, state, *at);
-        if (!next)
-            break;
-        state = next;
+    uint8_t within = s->within, next = within;
+    while (at < end && (next = tcall_bare_next_(within, *at)) != 0) {
+        within = next;
+        at++;
+        if (within > TCALL_N_ZERO_ && within < TCALL_N_LITERAL_)
+            while (at < end && tcall_is_digit_(*at))
+                at++;
     }
-    s->within = state;
+    s->within = within;
     tcall_syntax_part_(s, from, at);
-    ends = number ? tcall_number_ends_(state)
-                  : !TCALL_BYTE_(tcall_literals_ + state);
-    if (ends && !(number && next))
-        tcall_syntax_value_ends_(s, at);
-    else if (at < end)
-        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    if (next)
+        return at;
+    if (!tcall_bare_ends_(within))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_value_ends_(s, at);
     return at;
 }
+
+/* ---- values ---- */
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
@@ -5646,6 +5588,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
+        s->types = types;
         s->from = at;
         ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
@@ -5657,12 +5600,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    s->state = TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    if (types & TCALL_SHAPE_NUMBER) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-    }
+    s->state = TCALL_AT_BARE_;
+    s->within = (uint8_t)(types & TCALL_SHAPE_NUMBER ? TCALL_N_START_
+                          : c == 't'                 ? TCALL_N_LITERAL_
+                          : c == 'f'                 ? TCALL_N_LITERAL_ + 5
+                                                     : TCALL_N_LITERAL_ + 11);
     return tcall_syntax_bare_(s, at, end);
 }
 
@@ -5703,8 +5645,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_:
-    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    case TCALL_AT_BARE_: return tcall_syntax_bare_(s, at, end);
     default: return tcall_syntax_escape_(s, at);
     }
 }
@@ -5738,11 +5679,12 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
     return (size_t)(at - bytes);
 }
 
-/* Ends the text; a number at the root ends only here. Returns the error. */
+/* Ends the text; a number or literal at the root ends only here. Returns the
+ * error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
-        tcall_number_ends_(s->within))
+    if (!s->error && s->state == TCALL_AT_BARE_ && !s->depth &&
+        tcall_bare_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -5788,6 +5730,7 @@ static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
         tcall_syntax_named_(s, text, to);
         return;
     }
+    s->types = TCALL_SHAPE_STRING;
     TCALL_USER_(s, begin)(s, '"');
     tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
@@ -7893,7 +7836,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->escapes = 0;
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
-    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
     if (m->is.target.rows)
         m->is.target.rows->begins(m);
     if (first == '"')
@@ -7919,9 +7862,12 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
+    uint8_t within = m->syntax.within;
+    bool whole = within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    if (!whole || text.len > 300) { /* else its digits say nothing more */
+    /* mostly the last digit says whether it is whole */
+    if (within == TCALL_N_EXPONENT_ || text.len > 300 ||
+        (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
         if (m->is.for_c && !tcall_num_in_range_(&num))
@@ -8625,7 +8571,7 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the set that holds where the machine is. */
 static unsigned tcall_lenient_where_(const tcall_syntax_ *s)
 {
-    if (s->state == TCALL_AT_NUMBER_)
+    if (s->state == TCALL_AT_BARE_)
         return s->within == TCALL_N_MINUS_   ? TCALL_LENIENT_MINUS_
                : s->within == TCALL_N_POINT_ ? TCALL_LENIENT_POINT_
                                              : 0;
@@ -8643,7 +8589,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
     unsigned where = 1u << state;
     const char *token = text->token, *from = text->at, *end = text->end;
     char c = *from, last = token > text->start ? token[-1] : (char)0;
-    bool within = state == TCALL_AT_NUMBER_ || state == TCALL_AT_LITERAL_;
+    bool within = state == TCALL_AT_BARE_;
     bool number;
     if (where & TCALL_LENIENT_BEHIND_ && last && strchr("\"'\x99\x9D", last) &&
         !tcall_lenient_in_(",,::]]}}", c)) {
@@ -8811,7 +8757,8 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
                 : r == TCALL_E_NOT_OBJECT &&
                       (*machine->text == '"' || *machine->text == 'n'))
         r = tcall_lenient_object_(text, r);
-    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_BARE_ && !s->depth &&
+        s->within < TCALL_N_LITERAL_)
         r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
@@ -9206,22 +9153,42 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
+/* Divides the limbs by ten. Returns what is left over. */
+static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint64_t rest = 0;
+    while (count-- > 0) {
+        rest = rest << 32 | limb[count];
+        limb[count] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
 /* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. */
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
 TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
     const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), i;
-    tcall_exact_ digits;
-    bits %= one;
-    if (exponent) {
-        bits += one;
-        exponent--;
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
     }
-    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
-    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
-        to[i] = (char)('0' + tcall_exact_next_(&digits));
-    return digits.top;
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
 }
 
 /* Rounds exact digits to count of them, without those that become 0. */
@@ -11139,8 +11106,9 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -16752,23 +16720,22 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-/* Returns the free part of the block for tokens and the like: aligned, without
- * its first `skip` bytes. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
-                                       size_t *size)
+/* Returns the free part of the block for frames and the like: aligned. */
+static char *tcall_hydrate_gap_(const tcall_block *block, size_t *size)
 {
-    size_t start = (block->low + skip + 7) & ~(size_t)7;
     size_t end = block->size - block->high;
+    size_t start = tcall_round_up_(block->low);
     start = start < end ? start : end;
     *size = end - start;
     return block->base + start;
 }
 
-/* Lets a writer write to the free part of the block. */
-TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
-                                         tcall_writer *out)
+/* Returns a writer to the free part of the block. */
+TCALL_SHARED_ tcall_writer tcall_hydrate_writer_(const tcall_block *block)
 {
-    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
+    tcall_writer out;
+    tcall_writer_init(&out, tcall_block_gap_(block), tcall_block_free_(block));
+    return out;
 }
 
 /* Moves bytes to the end of the block, from the free part or elsewhere. What
@@ -16792,7 +16759,7 @@ static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    char *gap = tcall_hydrate_gap_(block, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16870,11 +16837,9 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.len, &attempt->coerced);
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -16915,14 +16880,13 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
     const tcall_tool *tool = call->tool;
-    tcall_target target;
-    memset(&target, 0, sizeof target);
-    target.object = tool->shape;
-    target.node = tool->shape ? NULL : call->node;
-    if (target.object)
-        target.rows = &tcall_shape_rows;
-    else if (target.node) /* else another one checks, or nobody */
-        target.rows = tool->parameters.reader->rows;
+    const tcall_node *node = tool->shape ? NULL : call->node;
+    const tcall_target target = {tool->shape, node,
+                                 tool->shape ? &tcall_shape_rows
+                                 : node
+                                     ? tool->parameters.reader->rows
+                                     : NULL /* another one checks, or nobody */,
+                                 NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -16931,12 +16895,9 @@ int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
-    tcall_writer why;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    loan = tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, attempt->args, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, why.cap);
+    int r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
@@ -16951,7 +16912,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    char *gap = tcall_hydrate_gap_(block, &size);
     const tcall_author_ author = {
         tcall_str_of(source.text), source.made,      gap,  size,
         tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
@@ -17067,21 +17028,17 @@ static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
                                               tcall_str *text)
 {
-    tcall_writer out;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(&tc->block, &out);
-    loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair->write(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, loan, out.fill);
+    tcall_block *block = &tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, out.cap);
+    int r = tc->desc.repair->write(tc->desc.user, call, &out);
+    tcall_block_unlend_(block, loan, out.fill);
     if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+    return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17236,18 +17193,32 @@ static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
         mask->error = TCALL_E_LIMIT;
 }
 
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+/* Reads the character at the front of some bytes, with the backslashes before
+ * it. Returns how many bytes it takes, 0: not all of them are there. Gives '\0'
+ * for one that no secret has. */
+static uint8_t tcall_mask_unit_(const char *bytes, uint8_t len, char *character)
 {
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
+    uint8_t plain = 0, end;
+    unsigned value = 0;
+    while (plain < len && bytes[plain] == '\\')
+        plain++;
+    *character = '\0';
+    if (plain == TCALL_MASK_SLASHES_)
+        return plain;
+    if (plain == len)
+        return 0;
+    *character = bytes[plain++];
+    if (plain == 1 || *character != 'u')
+        return plain;
+    for (end = plain; end < plain + 4; end++) {
+        if (end == len)
+            return 0;
+        if (tcall_hex_(bytes[end]) < 0)
+            return plain; /* no escape: a u */
+        value = value * 16 + (unsigned)tcall_hex_(bytes[end]);
+    }
+    *character = value < 0x80 ? (char)value : '\0';
+    return end;
 }
 
 /* How much of the secret the text shows after one more character; '\0' is none
@@ -17263,58 +17234,32 @@ static size_t tcall_mask_match_(const tcall_mask *mask, char character)
     return matched + (character && secret[matched] == character);
 }
 
-/* The last `len` bytes that are held are a character. */
+/* Lets go of the first bytes that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t len)
+{
+    mask->held = (uint8_t)(mask->held - len);
+    mask->whole = (uint8_t)(mask->whole - len);
+    memmove(mask->bytes, mask->bytes + len, mask->held);
+}
+
+/* The next bytes that are held are a character. */
 static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
 {
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
+    mask->whole = (uint8_t)(mask->whole + len);
+    mask->count++;
     mask->matched = tcall_mask_match_(mask, character);
     if (mask->matched >= TCALL_SECRET_MIN) {
         if (!mask->masked)
             tcall_mask_pass_(mask, "***", 3);
         mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
+        mask->count = 0;
+        tcall_mask_drop_(mask, mask->whole);
     }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    for (; mask->count > mask->matched; mask->count--) {
+        len = tcall_mask_unit_(mask->bytes, mask->whole, &character);
+        tcall_mask_pass_(mask, mask->bytes, len);
+        tcall_mask_drop_(mask, len);
+        mask->masked = false;
     }
 }
 
@@ -17323,6 +17268,8 @@ static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
                                 size_t len)
 {
     size_t i;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN)
+        return len;
     for (i = 0; i < len; i++)
         if (bytes[i] == '\\' || bytes[i] == *mask->secret)
             break;
@@ -17333,11 +17280,9 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
 {
     tcall_mask *mask = (tcall_mask *)user;
     size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
     while (done < len) {
+        char character;
+        uint8_t unit;
         if (!mask->held && !mask->matched) {
             size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
             tcall_mask_pass_(mask, bytes + done, plain);
@@ -17345,7 +17290,11 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
             done += plain;
         }
         if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
+            mask->bytes[mask->held++] = bytes[done++];
+        while ((unit = tcall_mask_unit_(mask->bytes + mask->whole,
+                                        (uint8_t)(mask->held - mask->whole),
+                                        &character)) != 0)
+            tcall_mask_take_(mask, character, unit);
     }
     return mask->error < 0 ? mask->error : (int)len;
 }
@@ -17355,7 +17304,7 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     tcall_mask_pass_(mask, mask->bytes, mask->held);
     mask->matched = 0;
     mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
+    mask->count = mask->whole = mask->held = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
@@ -17434,41 +17383,79 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+/* Returns the next hash of a chain, of the last one and more bytes. It begins
+ * with a number of its use, so that equal texts of different uses differ. */
+TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
+                                    tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[0] = tc->desc.hash_key[0] ^ hash;
     key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
+    return tcall_hash(key, bytes);
 }
 
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
+/* A hash in the making: that of what is written. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+    tcall_writer out;
+    char buf[64];
+} tcall_hashing_;
+
+static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
 {
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    hashing->hash =
+        tcall_chain_(hashing->tc, hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
 }
 
-/* Of a number its sign counts, the place of its first digit and its digits: 5,
- * 5.0 and 0.5e1 are the same. */
-static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+static tcall_writer *tcall_hashing_begin_(tcall_hashing_ *hashing,
+                                          const tcall *tc, uint64_t use)
+{
+    hashing->tc = tc;
+    hashing->hash = use;
+    tcall_writer_init(&hashing->out, hashing->buf, sizeof hashing->buf);
+    tcall_writer_sink(&hashing->out, tcall_hashing_on_, hashing);
+    return &hashing->out;
+}
+
+static uint64_t tcall_hashing_end_(tcall_hashing_ *hashing)
+{
+    tcall_writer_flush(&hashing->out);
+    return hashing->hash;
+}
+
+/* ---- values ---- */
+
+/* Writes a number in the form that all of its spellings share: its digits and
+ * the place of the first. 5, 5.0 and 0.5e1 are the same. */
+static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
 {
     tcall_num_ number = tcall_num_read_(text);
     int left = number.sign ? tcall_num_digits_(&number) : 0;
-    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
-    for (; left; left--) {
-        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
-        if (left % 8 == 1) {
-            tcall_chain_(tc, hash,
-                         tcall_slice_((const char *)word, sizeof word));
-            word[2] = 0;
-        }
-    }
-    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+    tcall_write_char_(out, number.sign < 0 ? '-' : '+');
+    for (; left; left--)
+        tcall_write_char_(
+            out, (char)('0' + tcall_num_digit_(&number, &number.first)));
+    tcall_write_char_(out, 'e');
+    tcall_write_int(out, number.sign ? number.top : 0);
+}
+
+/* Returns the hash of a value behind those of the path that leads to it; of a
+ * container that of its bracket. Getters may have decoded strings. */
+static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
+                                 bool opens)
+{
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, path);
+    if (opens)
+        tcall_write_char_(out, *at);
+    else if (tcall_text_type_(at) == TCALL_NUMBER)
+        tcall_write_canonical_(out, tcall_text_verbatim_(at));
+    else
+        tcall_write_json(out, tcall_json_of_(at, NULL));
+    return tcall_hashing_end_(&hashing);
 }
 
 /* What is nested deeper than this counts as it is written. */
@@ -17481,42 +17468,17 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns a string or name: of a schema, which lies in flash, as it is written;
- * of arguments, which getters may have decoded, as it is meant. */
-static tcall_str tcall_hash_string_(const char *at, bool source)
-{
-    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-}
-
-/* Hashes a value, of a container its bracket. */
-static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
-                             bool opens, bool source)
-{
-    tcall_type type = tcall_text_type_(at);
-    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
-    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
-    if (type == TCALL_NUMBER)
-        tcall_hash_number_(tc, hash, text);
-    else
-        tcall_chain_(tc, hash,
-                     type == TCALL_STRING ? tcall_hash_string_(at, source)
-                                          : text);
-}
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
-                                 bool source)
+ * does. White space does not either. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
     tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
-    uint64_t sum = 0, hash;
+    uint64_t sum = 0;
     while (at && *at) {
         bool opens =
             (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        hash = path;
-        tcall_hash_part_(tc, &hash, at, opens, source);
-        sum += hash;
+        sum += tcall_hash_part_(tc, path, at, opens);
         if (opens) {
             level->path = path;
             level->index = 0;
@@ -17529,12 +17491,12 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
             break;
         path = level[-1].path;
         if (level[-1].object) {
-            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            path = tcall_hash_part_(tc, path, at, false);
             at = tcall_text_value_(at);
         } else {
-            tcall_chain_(tc, &path,
-                         tcall_slice_((const char *)&level[-1].index,
-                                      sizeof level[-1].index));
+            path = tcall_chain_(tc, path,
+                                tcall_slice_((const char *)&level[-1].index,
+                                             sizeof level[-1].index));
         }
         level[-1].index++;
     }
@@ -17543,62 +17505,34 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
 
 uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
 {
-    return tcall_hash_walk_(tc, value.at, 0, false);
+    return tcall_hash_walk_(tc, value.at, 0);
 }
 
 /* ---- definitions ---- */
 
-/* Hashes JSON text: white space and the order of members do not matter. */
+/* Hashes JSON text. */
 static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
 {
-    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
-    return tcall_hash_walk_(tc, text, 2, true);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    return tcall_hash_walk_(
+        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
                              tool->idempotent,     tool->looks_first};
-    uint64_t hash = 1;
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, 1);
+    tcall_write_bytes(out, (const char *)flags, sizeof flags);
+    tcall_write_string(out, tool->name);
+    tcall_write_string(out, tool->description);
+    tcall_write_string(out, tool->provided_by);
     if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
-    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
-    return hash + tcall_hash_source_(tc, tool->parameters) +
+        tcall_write_shape(out, tool->shape);
+    return tcall_hashing_end_(&hashing) +
+           tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
            5 * tcall_hash_source_(tc, tool->provider_schema);
 }
@@ -17609,17 +17543,17 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
-    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+        return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
     return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
 {
-    if (!call->tool)
-        return 0;
-    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+    return call->tool ? tcall_hash_asked_(tc, call) +
+                            tcall_hash_definition_(tc, call->tool)
+                      : 0;
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -17629,37 +17563,20 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
         const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        key = tcall_chain_(tc, key, call->id);
+        key = tcall_chain_(tc, key,
+                           tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
+        key = tcall_chain_(tc, key, session->id);
+        key = tcall_chain_(tc, key, session->agent);
     }
     return key;
 }
 
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    uint32_t hash = cx->tc ? (uint32_t)tcall_chain_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
@@ -17716,6 +17633,19 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 #define TCALL_GLANCE_     32
 #define TCALL_GLANCE_ALL_ 160
 
+/* Writes a value, cut where it is long. */
+static void tcall_write_glance_(tcall_writer *out, tcall_json value)
+{
+    char room[TCALL_GLANCE_];
+    tcall_writer glance;
+    tcall_writer_init(&glance, room, sizeof room);
+    tcall_write_json(&glance, value);
+    tcall_write_bytes(out, room,
+                      glance.error ? tcall_utf8_cut_(room, sizeof room - 1)
+                                   : glance.fill);
+    tcall_write_text(out, glance.error ? "..." : "");
+}
+
 /* Writes the members of an object as key=value, ..., in passing: a long value
  * is cut, and so is a long list. */
 TCALL_NOINLINE_ static void
@@ -17728,21 +17658,14 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
         tcall_str value = tcall_text_verbatim_(member.at);
-        char room[TCALL_GLANCE_];
-        tcall_writer glance;
-        tcall_writer_init(&glance, room, sizeof room);
-        if (passing) { /* getters may have decoded it */
-            tcall_write_json(&glance, member);
-            value = tcall_slice_(room, glance.len);
-        }
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        if (glance.error)
-            value.len = tcall_utf8_cut_(room, sizeof room - 1);
-        tcall_write_bytes(out, value.ptr, value.len);
-        tcall_write_text(out, glance.error ? "..." : "");
+        if (passing)
+            tcall_write_glance_(out, member);
+        else
+            tcall_write_bytes(out, value.ptr, value.len);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -17761,7 +17684,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     const tcall_tool *tool = call->tool;
     tcall_block *block = &call->cx.tc->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -17800,41 +17723,45 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_permissions_(tcall_writer *out, unsigned set,
-                         const char *const *names, const char *separator)
+/* Writes the names of a set of permissions: in words, or as the developer
+ * writes them. */
+TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
+                                                     unsigned set, bool in_c)
 {
-    const char *before = "";
-    for (; set; set >>= 1, names++)
-        if (set & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, *names);
-            before = separator;
-        }
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
+    const char *name = names, *before = "";
+    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
+        const char *letter = name;
+        if (!(set & 1))
+            continue;
+        tcall_write_text(out, before);
+        tcall_write_text(out, in_c ? "TCALL_" : "");
+        for (; *letter; letter++)
+            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
+        before = in_c ? " | " : " and ";
+    }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
+                                              const tcall_ctx *cx)
 {
-    static const char *const names[] = {"read", "write", "execute", "network",
-                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
+    } else if (tcall_enabled(tool, allow)) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, names, " and ");
+            tcall_write_permissions_(out, tool->permissions, false);
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
+        tcall_write_permissions_(out, allow, false);
     }
 }
 
@@ -17873,11 +17800,40 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
+/* Who finds the words for a failure. */
+typedef enum tcall_cause_ {
+    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
+    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
+    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
+    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
+} tcall_cause_;
+
+static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
-           !cx->failure.reason.len;
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (failure->reason.len)
+        return TCALL_CAUSE_GIVEN_;
+    if (failure->error == TCALL_E_INVALID && call->asked->faults)
+        return TCALL_CAUSE_REFUSED_;
+    return failure->error == TCALL_E_DENIED && call->tool &&
+                   tcall_withheld_(cx->tc, call->tool)
+               ? TCALL_CAUSE_DENIED_
+               : TCALL_CAUSE_ERROR_;
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    switch (tcall_cause_of_(cx)) {
+    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
+    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
+    case TCALL_CAUSE_ERROR_:
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+        break;
+    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    }
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17895,22 +17851,19 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked->args.at) {
+    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
+    if (call->tool && call->asked->args.at && !refused) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
+    if (cx->failure.by && !refused) {
+        tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+    tcall_say_why_(out, cx);
 }
 
 /* Writes what the model can do about the failure. */
@@ -17946,10 +17899,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
+        tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17981,31 +17931,121 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     cx->wanted = wanted;
 }
 
-/* ---- what is written for logs ---- */
+/* ---- events ---- */
 
-/* A writer through a mask to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
 
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
+/* Writes what the developer does about a tool that is not permitted. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-    tcall_write_open(writer, '{');
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    if (tool->permissions > TCALL_EVERYTHING || !missing)
+        return;
+    tcall_write_text(out, ": add ");
+    tcall_write_permissions_(out, missing, true);
+    tcall_write_text(out, " to tcall_desc.allow");
 }
 
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    char *room = NULL;
+    tcall_writer out;
+    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cause == TCALL_CAUSE_GIVEN_
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_text(&out, cx->call->tool->name);
+        tcall_write_text(&out, " ");
+    }
+    tcall_say_why_(&out, cx);
+    if (cause == TCALL_CAUSE_DENIED_)
+        tcall_say_remedy_(&out, cx);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+/* ---- what is written for logs ---- */
+
+/* Writes an object about a call through a mask for the key of its agent, in
+ * pieces, so that its length does not matter, to a sink, which has to take all
+ * that it is given. */
+static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
+                               void (*write)(tcall_writer *out, const tcall *tc,
+                                             const tcall_call *call),
+                               tcall_sink sink, void *user)
+{
+    tcall_mask mask;
+    tcall_writer out;
+    char buf[64];
+    int result;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = tc->key;
+    mask.sink = sink;
+    mask.user = user;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, tcall_mask_put, &mask);
+    write(&out, tc, call);
+    result = tcall_writer_flush(&out);
+    return result < 0 ? result : tcall_mask_end(&mask);
 }
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
@@ -18110,6 +18150,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
+    tcall_write_open(out, '{');
     tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
@@ -18149,12 +18190,8 @@ static int tcall_write_on_(void *writer, const char *bytes, size_t len)
 int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
-    tcall_masked_ masked;
-    tcall_writer writer;
     tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
+    tcall_write_masked_(tc, call, tcall_write_origin_, tcall_write_on_, out);
     return out->error;
 }
 
@@ -18167,32 +18204,39 @@ static void tcall_write_session_(tcall_writer *out,
     tcall_write_pair_(out, "user", session->user);
 }
 
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
+/* Writes the line of an audit. */
+static void tcall_write_line_(tcall_writer *out, const tcall *tc,
+                              const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_identity_(out, call);
+    if (cx->session)
+        tcall_write_session_(out, cx->session);
+    tcall_write_key(out, "arguments");
+    if (call->asked->args.at)
+        tcall_write_json(out, call->asked->args);
+    else
+        tcall_write_str(out, tcall_asked_text_(call));
+    tcall_write_validated_(out, call);
+    tcall_write_count_(out, "attempts", cx->attempt);
+    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
+    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_outcome_(out, cx->failure.error);
+    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_key(out, "reason");
+        tcall_write_quote(out);
+        tcall_say_why_(out, cx);
+        tcall_write_unquote(out);
+    }
+    tcall_write_text(out, "}\n");
+}
+
 TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
 {
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_identity_(&out, call);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->asked->args.at)
-        tcall_write_json(&out, call->asked->args);
-    else
-        tcall_write_str(&out, tcall_asked_text_(call));
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_outcome_(&out, cx->failure.error);
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_masked_(cx->tc, cx->call, tcall_write_line_, sink, user);
 }
 
 /* ==========================================================================
@@ -18561,8 +18605,7 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_DID_,      /* at DID_EXECUTE */
-    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
 };
 
 /* ---- output that has to wait ---- */
@@ -18650,22 +18693,13 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 }
 /* ---- permission ---- */
 
-/* Checks that the registry gives the tool to its user. The reason is kept:
- * audit and events show it, too. */
-TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
+/* Checks that the registry gives the tool to its user. */
+static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[TCALL_REASON_];
-    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (!tcall_withheld_(cx->tc, call->tool))
-        return TCALL_OK;
-    tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
-    if (!cx->failure.reason.len)
-        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
-    return TCALL_E_DENIED;
+    return tcall_withheld_(cx->tc, call->tool) ? TCALL_E_DENIED : TCALL_OK;
 }
 
 /* ---- approval ---- */
@@ -18793,17 +18827,17 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Says the first thing that is wrong with an output, where it stays. */
-static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
-                                const tcall_attempt *attempt)
+/* Keeps why an output is refused: the first thing that is wrong with it. */
+static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
-    tcall_writer why;
-    tcall_hydrate_writer_(block, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
+                     attempt->args.at, attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    return TCALL_E_OUTPUT;
 }
 
 /* Reads the output as its schema has it. Where that is refused the block goes
@@ -18814,31 +18848,28 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target;
-    bool held;
+    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
-    target.rows = source.reader->rows;
     r = source.reader->hold(tc, &target.node, source);
-    held = r == TCALL_OK;
-    if (held)
+    if (r == TCALL_OK) {
         r = tcall_attempt_read_(tc, &attempt, &target, false);
+        if (r == TCALL_E_INVALID)
+            return tcall_output_wrong_(cx, &attempt);
+        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
+            cx->failure.reason =
+                tcall_str_of("the output of the tool is no JSON value, which "
+                             "its schema asks for");
+            r = TCALL_E_OUTPUT;
+        }
+    }
     if (r == TCALL_E_MEMORY)
         cx->wanted = attempt.came.len; /* all of it is needed */
-    if (r == TCALL_E_INVALID) {
-        tcall_output_wrong_(cx, source.reader->say, &attempt);
-        return TCALL_E_OUTPUT;
-    }
     tcall_block_back_(&tc->block, high);
-    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
-        return r;
-    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
-                                      "value, which its schema asks for");
-    return TCALL_E_OUTPUT;
+    return r;
 }
 
 /* Checks the output, where the tool has a schema of it. What a hook answered in
@@ -18996,12 +19027,13 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    if (tcall_acquires_(hook)) {
+    if (!tcall_acquires_(hook)) {
+        bits &= cx->held;
+        cx->held &= ~(bits & (0 - bits)); /* the lowest */
+    } else if (cx->state == TCALL_GOING_) {
         cx->held |= bits;
         return bits ? TCALL_OK : TCALL_E_LIMIT;
     }
-    bits &= cx->held;
-    cx->held &= ~(bits & (0 - bits)); /* the lowest */
     return TCALL_OK;
 }
 
@@ -19014,7 +19046,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    bits = tcall_acquires_(hook) ? 0 : tcall_holders_(cx, hook);
     return !bits || cx->held & bits;
 }
 
@@ -19051,11 +19083,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK &&
-        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
-                               : tcall_acquired_at_(hook) >= 0))
-        r = tcall_hold_(cx, hook);
-    return r;
+    return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
 /* Runs the hooks of a stage from a place on, where it is due; returns their
@@ -19065,7 +19093,8 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    if (!(tcall_due_[stage] & state))
+    if (!(tcall_due_[stage] & state) ||
+        (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
     if (*place == TCALL_HOOKS_BEGIN_)
@@ -19182,32 +19211,16 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. After the last attempt, be it the only
- * one, hooks may still answer. */
+ * failure by keeping silent about it. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
-        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
-        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
-            r = tcall_run_(cx); /* a hook waits on: the tool is told */
-        if (tcall_waits_(r))
-            return r;
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->last_attempt;
-        if (r < 0 && cx->attempt) {
-            tcall_note_failure_(cx, r);
-            cx->run_step = TCALL_RUN_GAVE_UP_;
-            cx->next_hook = TCALL_HOOKS_BEGIN_;
-        }
-    }
-    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
-        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->failure.error;
-    }
+    int r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
+    if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+        r = tcall_run_(cx); /* a hook waits on: the tool is told */
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->last_attempt;
     if (r == TCALL_OK) /* past the stages inside of this one */
-        cx->stage = TCALL_ON_GIVE_UP;
+        cx->stage = TCALL_ON_RETRY;
     return r;
 }
 
@@ -19463,127 +19476,28 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    if (!call)
+    if (!call) {
         mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+        if (mark)
+            call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    }
     if (!call) {
         tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        tcall_foresee_(tc, high + sizeof *call, arguments.len);
         return TCALL_E_MEMORY;
     }
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
+    if (mark) {
+        tcall_let_go_(tc, call);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ---- events ---- */
-
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Writes why a tool is not permitted for the developer, who reads which tool it
- * is, and the remedy. */
-static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
-                                        "TCALL_EXECUTE", "TCALL_NETWORK",
-                                        "TCALL_ACTUATE"};
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (tool->permissions <= TCALL_EVERYTHING && missing) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, names, " | ");
-        tcall_write_text(out, " to tcall_desc.allow");
-    }
-}
-
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_say_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    tcall *tc = call->cx.tc;
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-    tc->desc.events = &tcall_events;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
 }
 
 /* ==========================================================================
@@ -19675,10 +19589,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
-    *key +=
-        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key +=
-        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
@@ -20006,12 +19918,25 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
     return false;
 }
 
+/* Returns a hash of the turn that a call belongs to, in this memory: 0 without
+ * one. */
+static uint64_t tcall_loops_turn_(const tcall *tc, const tcall_turn *turn)
+{
+    uint64_t words[3];
+    if (!turn)
+        return 0;
+    words[0] = (uintptr_t)turn;
+    words[1] = turn->id;
+    words[2] = turn->parent ? tcall_call_key(tc, turn->parent) : 0;
+    return tcall_chain_(tc, 0, tcall_slice_((const char *)words, sizeof words));
+}
+
 /* Answers or stops a call that repeats others. */
 int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    uint64_t turn = tcall_loops_turn_(cx->tc, call->turn);
     tcall_looped_ *here;
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
@@ -20019,7 +19944,7 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (!here)
         return TCALL_E_MEMORY;
     here->call = tcall_hash_asked_(cx->tc, call) + turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    here->tool = tcall_chain_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
         return tcall_loop_(cx, "refused again and again");
@@ -21408,9 +21333,9 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 static void tcall_reader_clear_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
-        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
-            reader->start;
+    tcall_block_cut_(reader->chat->block, reader->start);
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
+        reader->place[TCALL_AT_RAW_] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
     reader->growing = reader->doc.echoes = reader->doc.stopped = false;
@@ -21975,7 +21900,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (!tcall_spoken_members_(text, &out))
         return false;
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
@@ -22597,7 +22522,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 static void tcall_reader_piece_(tcall_reader *reader)
 {
     if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
     reader->doc.whole = false;
     reader->doc.piece = true;
 }
@@ -23587,7 +23512,7 @@ int tcall_reader_end(tcall_reader *reader)
         reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
-        reader->chat->block->low = reader->start;
+        tcall_block_cut_(reader->chat->block, reader->start);
     return answer->error;
 }
 
