@@ -129,21 +129,28 @@ typedef struct tcall_sc_ {
     tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
-/* Refuses the schema; the rest of it is looked at, too: the fault that stands
- * first in the text is the one to tell of. */
-static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
-                             const char *remedy)
+/* Refuses the schema. Of its faults the one that stands first in the text is
+ * told. */
+static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
+                            const char *remedy)
 {
     tcall_schema *out = c->out;
-    size_t at = (size_t)(p - out->text);
-    if (!c->top)
-        return;
+    size_t at = (size_t)(p - c->author->text.ptr);
     c->wrong = true;
     if (at < c->author->after || (out->reason && out->at <= at))
         return;
     out->reason = reason;
     out->remedy = remedy;
     out->at = at;
+}
+
+/* Refuses the schema, unless all is only counted; the rest of it is looked at,
+ * too. */
+static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
+                             const char *remedy)
+{
+    if (c->top)
+        tcall_sc_fault_(c, p, reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -340,8 +347,7 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            "too many schemas", "split the schema");
+        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -389,7 +395,8 @@ static int tcall_sc_draft_of_(const char *p)
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
+                                               tcall_draft other)
 {
     bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
     const char *root = none ? NULL : tcall_text_space_(text.ptr);
@@ -1009,14 +1016,14 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
     if (r < 0) {
-        out->reason = author->after ? NULL : tcall_call_error_text_(r);
+        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.out = out;
-    c.author = author;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = tcall_sc_draft_(text, author->draft);
     if (mem && author->size > pad) {
