@@ -4054,7 +4054,8 @@ typedef struct tcall_agent_desc {
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
     int parallel;        /* calls of one answer that are under way at a time,
-                          * where tools answer TCALL_E_AGAIN; default 1 */
+                          * where tools answer TCALL_E_AGAIN; default 1, at
+                          * most TCALL_AGENT_CALLS */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
     /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
@@ -4101,6 +4102,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -4125,10 +4127,10 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
                                   const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
- * between turns; tc and io_size stay. The conversation goes on: reasoning of
- * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
- * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
- * error nothing has changed. */
+ * between turns; tc, io_size and parallel stay. The conversation goes on:
+ * reasoning of another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where desc lacks something (agent->problem), and nothing has
+ * changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
@@ -4213,24 +4215,21 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    size_t path_mark; /* of the block, before a path that was put together */
+    size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
-    size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     int call_at;           /* calls of it that have a result */
-    tcall_call *call;      /* one, in the block */
-    tcall_call *batch;     /* calls under way: that one, or more in the block */
-    size_t batch_mark;     /* of the block, before them */
+    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
     int current;        /* the call of the batch that was the last to go on */
     int waiting;        /* calls in a row that wait */
     tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* counts a request; of the call whose turn it is */
+    tcall_writer out;   /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -12926,12 +12925,9 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)kind;
-    item.id = id;
-    item.name = name;
-    item.text = text;
+    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
+                             {NULL, 0},     text,  false, false,
+                             false,         false, false};
     return item;
 }
 
@@ -15490,11 +15486,14 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
+/* What a character is. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
+    TCALL_CHAR_CAPITAL_,
+    TCALL_CHAR_WIDE_, /* of a script without spaces */
+    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
 };
 
 /* The kind of all characters from a code point on, up to the next row. */
@@ -15502,7 +15501,7 @@ static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
     {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
     {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
@@ -15525,7 +15524,6 @@ typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
     uint8_t kind;
-    bool capital;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15545,13 +15543,12 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
+    size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
+    if (code < 0x80) /* most of them */
+        i = 4;
+    while (tcall_scripts_[i].first > code)
+        i--;
+    return tcall_scripts_[i].kind;
 }
 
 /* Returns the lower letter of a code point, in Latin-1 without its accent. */
@@ -15559,6 +15556,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 {
     /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
         tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
@@ -15581,39 +15580,29 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;            /* look for sentences, and for keys of JSON */
-    bool json;             /* decode escapes */
-    bool in_key;           /* the word is part of a key */
-    bool sentence;         /* a sentence ended before the word */
-    bool paired;           /* the word includes the character at the cursor */
-    const char *start;     /* of the word in the text */
-    const char *word; /* its letters: there, or where they had to be folded */
-    size_t length;    /* of them, in bytes */
+    bool parted; /* look for sentences, and in JSON for keys and escapes */
+    bool json;
+    bool in_key;          /* the word is part of a key */
+    const char *sentence; /* where that of the word begins */
+    const char *start;    /* of the word in the text */
+    const char *letters;  /* there, or in word where they had to be folded */
+    size_t length;        /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
-    char folded[TCALL_WORD_BYTES_];
+    uint32_t stem, prefix;        /* hashes; prefix is 0 for short words */
+    unsigned count;               /* words of the text so far */
+    char word[TCALL_WORD_BYTES_]; /* its letters, folded */
 } tcall_split_;
 
 static void tcall_split_init_(tcall_split_ *words, tcall_str text)
 {
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-static void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    size_t i = 0;
-    tcall_split_init_(words, input);
-    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
-        i++;
-    words->input = true;
-    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+    const char *at = text.ptr;
+    memset(words, 0, offsetof(tcall_split_, word));
+    words->cursor = words->sentence = at;
+    words->end = text.len ? at + text.len : at;
+    while (at < words->end && (unsigned char)*at <= ' ')
+        at++;
+    words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
 /* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
@@ -15629,34 +15618,28 @@ static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
     return 6;
 }
 
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
+/* Returns the character at the cursor. A byte that is not UTF-8 has the
+ * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at);
+    uint32_t code = 0;
     tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
+    c.bytes = left > 0;
+    if (left > 1 && *at == '\\' && words->json)
+        c.bytes = tcall_escape_code_(at, left, &code);
+    else if (left && (unsigned char)*at < 0x80)
+        code = (unsigned char)*at;
+    else if (left && tcall_utf8_len_(at, words->end)) {
+        code = (uint32_t)tcall_utf8_next_(&at);
+        c.bytes = (size_t)(at - words->cursor);
+    }
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
+        !tcall_between_(code, 0xDF, 0xFF))
+        c.kind = TCALL_CHAR_CAPITAL_;
     return c;
 }
 
@@ -15682,6 +15665,67 @@ static const char tcall_bytes_[] = "                                "
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
+/* Notes what a sign means for the next word, which the cursor is at. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+{
+    const char *next = words->cursor;
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
+            break;
+        /* fall through */
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = next; break;
+    case '"':
+        if (!words->json || *words->start != '"') /* an escaped one */
+            break;
+        words->in_key = tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = next;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->word + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Reads a word, or one sign; returns whether it was a word. A word is a row of
+ * characters of one kind, where capitals and small letters that follow them are
+ * one; or two wide characters, of which the second is read again. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    words->start = words->cursor;
+    words->letters = words->word;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+            !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
+            return true;
+        if (kind == TCALL_CHAR_WIDE_) {
+            tcall_split_put_(words, c.code);
+            return true;
+        }
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            tcall_split_sign_(words, c.code);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        kind = c.kind;
+    }
+}
+
 /* Returns where bytes of this sort end. */
 static const char *tcall_row_(const char *at, const char *end, char sort)
 {
@@ -15690,128 +15734,9 @@ static const char *tcall_row_(const char *at, const char *end, char sort)
     return at;
 }
 
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        words->sentence |= words->in_key;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length += tcall_utf8_(end, code);
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    words->start = words->word = words->cursor;
-    if (!after)
-        return tcall_split_fold_(words);
-    words->cursor = after;
-    words->length = (size_t)(after - words->start);
-    return true;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
- * of a shape goes on with the next one; returns false at the end of all. */
-static bool tcall_split_skip_(tcall_split_ *words)
-{
-    for (;;) {
-        const char *at = words->cursor;
-        tcall_str next;
-        words->cursor = tcall_row_(at, words->end, ' ');
-        for (; words->input && at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-        if (words->cursor < words->end)
-            return true;
-        if (!words->shape)
-            return false;
-        next = tcall_shape_words_(words->shape, words->shape_text++);
-        if (!next.len)
-            return false;
-        words->cursor = next.ptr;
-        words->end = next.ptr + next.len;
-    }
-}
-
 /* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
+ * share: y and i differ in a bit that does not count, and so do capitals. They
+ * rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned bits = (unsigned)(word[0] & 31) << 5;
@@ -15820,6 +15745,27 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
+}
+
+/* Reads a word of ASCII letters or digits, which stays where it is until
+ * somebody wants it. Returns false where other characters or escapes follow. */
+static bool tcall_split_ascii_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    const char *small = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
+    if (after == at)
+        after = tcall_row_(at, end, '0');
+    else if (small - at > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after == at ||
+        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        return false;
+    words->start = words->letters = at;
+    words->length = (size_t)(after - at);
+    words->cursor = after;
+    return true;
 }
 
 /* ---- stems */
@@ -15852,11 +15798,11 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+/* Returns the FNV-1a hash of a word. In words with endings y counts as i: city,
  * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
+    uint32_t hash = TCALL_HASH_EMPTY_;
     for (; length > 0; length--, word++) {
         char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
@@ -15870,46 +15816,36 @@ static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length, first;
+    size_t length = words->length;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = 0;
+    if (endings && length >= TCALL_WORD_PREFIX_)
+        words->prefix = ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true);
 }
 
 /* Reads the next wanted word and makes its stem; returns false at the end.
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
-    words->sentence = false;
-    do {
-        do
-            if (!tcall_split_skip_(words))
-                return false;
-        while (!tcall_split_read_(words));
+    size_t i;
+    for (;;) {
+        if (!words->parted)
+            words->cursor = tcall_row_(words->cursor, words->end, ' ');
+        if (words->cursor == words->end)
+            return false;
+        if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
+            continue;
         words->count++;
-        words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
-    tcall_split_lower_(words);
+        words->initials = tcall_initials_(words->letters, words->length);
+        if (!words->wanted || TCALL_BIT_OF_(words->wanted, words->initials))
+            break;
+    }
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    for (i = 0; i < words->length && words->letters != words->word; i++)
+        words->word[i] = (char)(words->letters[i] | 0x20);
     tcall_split_stem_(words);
     return true;
 }
@@ -15963,8 +15899,7 @@ typedef struct tcall_ranking_ {
     const tcall *outer; /* who was busy before */
     size_t mark;        /* of the block */
     tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
+    tcall_pick_opts opts;   /* with all defaults */
     tcall_record_ *records; /* of all tools */
     size_t count;           /* of all tools; a scorer may add others */
     uint32_t tools;         /* that may be picked */
@@ -16047,17 +15982,20 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
 static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
+    const char *sentence = ranking->input.ptr;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, ranking->input);
+    tcall_split_init_(&words, ranking->input);
+    words.parted = true;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
-        if (words.sentence && length >= 3 &&
+        if (words.sentence != sentence && length >= 3 &&
             ranking->sentence_count < TCALL_PICK_SENTENCES_) {
             ranking->sentence_count++;
             length = 0;
         }
+        sentence = words.sentence;
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
@@ -16068,34 +16006,28 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     }
 }
 
-/* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
-{
-    tcall_split_ words, others;
-    tcall_split_init_(&words, line);
-    words.wanted = ranking->initials;
-    while (tcall_split_next_(&words)) {
-        int term = tcall_key_term_(ranking, words.stem);
-        if (term < 0)
-            continue;
-        tcall_split_init_(&others, line);
-        while (tcall_split_next_(&others))
-            if (tcall_key_term_(ranking, others.stem) != term)
-                tcall_key_add_(ranking, others.stem, others.initials,
-                               (unsigned)term, true);
-    }
-}
-
+/* For each term that a line of synonyms contains, makes its words keys. A line
+ * is a sentence. */
 static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    const char *const *text = ranking->opts->synonyms;
+    const char *const *text = ranking->opts.synonyms;
     for (; text && *text; text++) {
-        const char *line = *text;
-        while (*line) {
-            size_t length = strcspn(line, "\n");
-            tcall_ranking_line_(ranking, tcall_slice_(line, length));
-            line += length;
-            line += *line == '\n';
+        tcall_split_ words, others;
+        tcall_split_init_(&words, tcall_str_of(*text));
+        words.parted = true;
+        words.wanted = ranking->initials;
+        while (tcall_split_next_(&words)) {
+            int term = tcall_key_term_(ranking, words.stem);
+            if (term < 0)
+                continue;
+            others = words;
+            others.cursor = words.sentence;
+            others.wanted = NULL;
+            while (tcall_split_next_(&others) &&
+                   others.sentence == words.sentence)
+                if (tcall_key_term_(ranking, others.stem) != term)
+                    tcall_key_add_(ranking, others.stem, others.initials,
+                                   (unsigned)term, true);
         }
     }
 }
@@ -16107,41 +16039,48 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
     return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
 
-/* Adds to the sum of a term; what is only like it counts once. */
-static void tcall_record_add_(tcall_record_ *record, unsigned key,
-                              unsigned exact, unsigned fuzzy)
-{
-    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
-    unsigned sum = tcall_record_sum_(record, term);
-    uint8_t *both = &record->sums[term / 2];
-    if (!(key & TCALL_KEY_FUZZY_))
-        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
-    else if (sum < fuzzy)
-        sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
-}
-
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
-enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+/* What a word counts in the name, title, description, tags and parameters of a
+ * tool, in quarters: when it is the word itself, when it is a synonym or has
+ * the same prefix, and for the length of the texts. Words of all schemas need
+ * no list: being common, they weigh nothing. */
+enum { TCALL_TEXT_PARAMETERS_ = 4 };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+} tcall_text_weights_[] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-/* Adds a word of a tool to the sums of the terms that have this key. Returns
- * whether there is such a term. */
+/* Returns one of the texts of a tool. Of parameters there can be several: the
+ * one after the last is empty. */
+static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
+{
+    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
+    texts[0] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
+        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; what is
+ * only like them counts once. Returns whether there is such a term. */
 static bool tcall_record_hit_(const tcall_ranking_ *ranking,
                               tcall_record_ *record, uint32_t hash,
                               const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
-        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
-        hit = true;
+    for (; (key = tcall_key_find_(ranking, hash, &slot)) != 0; hit = true) {
+        unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+        unsigned sum = tcall_record_sum_(record, term);
+        uint8_t *both = &record->sums[term / 2];
+        if (!(key & TCALL_KEY_FUZZY_))
+            sum = tcall_at_most_(sum + weight->exact, TCALL_PICK_SUM_);
+        else if (sum < weight->fuzzy)
+            sum = weight->fuzzy;
+        *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
     }
     return hit;
 }
@@ -16151,40 +16090,28 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
+    tcall_str text = tcall_tool_text_(tool, 0);
     unsigned length = 1, asked = 0, i;
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
+    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
+        const struct tcall_text_weight_ *weight =
+            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
         tcall_split_ words;
-        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        tcall_split_init_(&words, text);
         words.wanted = ranking->initials;
-        if (i == TCALL_TEXT_PARAMETERS_) {
-            words.json = !tool->shape;
-            words.shape = tool->shape;
-        }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
                 (words.prefix &&
                  tcall_record_hit_(ranking, record, words.prefix, weight)))
                 asked += 16;
         length += weight->length * words.count;
-        if (i == TCALL_TEXT_NAME_ && words.count)
+        if (i == 0 && words.count)
             record->name = (uint8_t)(asked / words.count);
+        text = tcall_tool_text_(tool, i + 1);
     }
     record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
 /* ---- tools that may be picked */
-
-static const tcall_pick_opts tcall_pick_defaults_ = {
-    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
-/* Private initialisers name no member: C++ would want them in order. */
-static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -16195,31 +16122,35 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
-    if (!safe && !opts->allow_unsafe)
+    if (!safe && !(opts && opts->allow_unsafe))
         return "unsafe";
-    if (opts->streaming && !tool->streaming)
+    if (opts && opts->streaming && !tool->streaming)
         return "streaming";
-    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
+    return opts && opts->max_cost && tool->cost > opts->max_cost ? "cost"
+                                                                 : NULL;
 }
 
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
- * Returns false once, too, when time is up. */
-static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+ */
+static bool tcall_ranking_next_(const tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall *tc = ranking->tc;
-    const tcall_pick_opts *opts = ranking->opts;
-    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
-        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
-        ranking->timed_out = true;
-        return false;
-    }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
+        if (!tcall_pick_excludes_(ranking->tc, &ranking->opts,
+                                  &ranking->tc->desc.tools[*i]))
             return true;
     return false;
+}
+
+/* Returns whether time is up. */
+static bool tcall_ranking_is_late_(tcall_ranking_ *ranking)
+{
+    const tcall *tc = ranking->tc;
+    if (ranking->opts.timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= ranking->opts.timeout_ms)
+        ranking->timed_out = true;
+    return ranking->timed_out;
 }
 
 /* ---- the built-in scorer */
@@ -16241,6 +16172,8 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
     unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_record_ *record = &ranking->records[i];
+        if (tcall_ranking_is_late_(ranking))
+            break;
         tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
         ranking->lengths += record->length;
         ranking->tools++;
@@ -16304,7 +16237,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
     unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+    for (tool = 0; ranking->tools && tool < ranking->count; tool++) {
         cover = tcall_ranking_parts_(ranking, tool, parts);
         most = cover > most ? cover : most;
         for (i = 0; i <= ranking->sentence_count; i++)
@@ -16340,6 +16273,8 @@ static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
                                             const tcall_pick_opts *opts)
 {
+    /* Private initialisers name no member: C++ would want them in order. */
+    static const tcall_scorer words = {"words", NULL, NULL, 0, 0};
     size_t size =
         sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
     size_t mark = tcall_block_mark_(&tc->block);
@@ -16355,17 +16290,18 @@ static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
     ranking->outer = tc->busy;
     tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
-    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+    if (opts)
+        ranking->opts = *opts;
+    if (!ranking->opts.scorer_count) {
+        ranking->opts.scorers = &words;
+        ranking->opts.scorer_count = 1;
+    }
     ranking->records = (tcall_record_ *)(void *)(ranking + 1);
     ranking->count = tc->desc.tool_count;
     ranking->started = tcall_now_(tc);
     tcall_ranking_input_(ranking);
     tcall_ranking_synonyms_(ranking);
-    if (ranking->term_count > 0)
-        tcall_ranking_prepare_(ranking);
+    tcall_ranking_prepare_(ranking);
     return ranking;
 }
 
@@ -16404,19 +16340,21 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     pick.tool = &ranking->tc->desc.tools[i];
     pick.index = (uint16_t)i;
     pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
     return pick;
 }
 
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
- * unless that cannot say. The sum of weighted ranks fits 32 bits without their
- * last 12, since all weights are at most 4095. */
-static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
-                                   tcall_picked *pick,
+ * unless that cannot say or time is up. The sum of weighted ranks fits 32 bits
+ * without their last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
     int score = 0;
+    if (tcall_ranking_is_late_(ranking)) {
+        pick->timed_out = !pick->weights;
+        return;
+    }
     if (scorer->score)
         score = scorer->score(scorer->user, ranking->input, pick->tool,
                               pick->index);
@@ -16436,37 +16374,31 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
 static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
                               int room)
 {
-    const tcall_scorer *scorer;
+    const tcall_pick_opts *opts = &ranking->opts;
     int count = 0;
-    size_t i;
-    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+    size_t i, k;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (pick.pinned)
             continue;
-        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
-                tcall_ranking_combine_(ranking, &pick, scorer);
+        for (k = 0; k < opts->scorer_count; k++)
+            if (!opts->scorers[k].top)
+                tcall_ranking_combine_(ranking, &pick, &opts->scorers[k]);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* Ranks by all scorers, of which those with `top` may want to see more tools
- * than the `most` that are to be picked; `room` are the picks there are. */
-static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int most, int room)
+/* Ranks the best again by the scorers that see no more of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count)
 {
-    const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int count, i;
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
-    for (scorer = ranking->scorers; scorer < end; scorer++) {
+    size_t k;
+    int i;
+    for (k = 0; k < ranking->opts.scorer_count; k++) {
+        const tcall_scorer *scorer = &ranking->opts.scorers[k];
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
-            size_t tool = picks[i].index;
-            if (!tcall_ranking_next_(ranking, &tool))
-                break;
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
@@ -16474,36 +16406,23 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
-    }
-    return count;
-}
-
-/* Sets the scores, and returns the number of picks that are good enough. */
+/* Sets the scores, and keeps the picks that are good enough, or that nobody
+ * ranked in time; returns their number. */
 static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
-    const tcall_pick_opts *opts = ranking->opts;
+    const tcall_pick_opts *opts = &ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
-    int i;
+    int i, kept = 0;
+    /* A hundred times a rank fits 32 bits once it is divided by 128. */
+    uint32_t least = count > 0 ? picks[0].rank / 128 * opts->relative : 0;
     for (i = 0; i < count; i++) {
-        /* A hundred times a rank fits 32 bits once it is divided by 128. */
-        uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
-        if (picks[i].score < min_score ||
-            percent < picks[0].rank / 128 * opts->relative)
-            break;
+        if (picks[i].timed_out ||
+            (picks[i].score >= min_score && picks[i].rank / 128 * 100 >= least))
+            picks[kept++] = picks[i];
     }
-    return i;
+    return kept;
 }
 
 /* Ranks the tools and chooses among them. Pinned tools have their room among
@@ -16511,19 +16430,22 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
 static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
                                  int max)
 {
-    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    const tcall_pick_opts *opts = &ranking->opts;
+    int most = opts->max ? opts->max : 3, room = max, seen, count;
     size_t i;
     for (i = 0; i < ranking->count; i++)
         room -= ranking->tc->desc.tools[i].pinned;
     most = room < most ? room : most;
-    count = tcall_ranking_run_(ranking, picks, most, room);
-    count =
-        ranking->timed_out
-            ? tcall_ranking_add_(ranking, picks, 0, most, false)
-            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
-    if (room < max)
-        count = tcall_ranking_add_(ranking, picks, count, max, true);
-    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
+    seen = most; /* scorers may want to see more than are picked */
+    for (i = 0; i < opts->scorer_count; i++)
+        seen = opts->scorers[i].top > seen ? opts->scorers[i].top : seen;
+    count = tcall_ranking_all_(ranking, picks, room < seen ? room : seen);
+    count = tcall_ranking_top_(ranking, picks, count);
+    count = tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++)
+        if (ranking->tc->desc.tools[i].pinned)
+            picks[count++] = tcall_ranking_pick_(ranking, i);
+    for (i = 0; opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
         tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
@@ -16602,87 +16524,68 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+/* Writes a tool: its score and why it was picked, or why it may not be. */
+static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_picked *pick)
 {
-    const tcall_record_ *record = &ranking->records[pick->index];
-    const char *before = "matched ";
+    const char *before = "matched ", *reason;
     unsigned i;
-    for (i = 0; i < ranking->term_count; i++) {
+    reason = tcall_pick_excludes_(ranking->tc, &ranking->opts, pick->tool);
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "tool", pick->tool->name);
+    if (!reason) {
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, pick->score, 3);
+        reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
+    }
+    tcall_write_key(w, "reason");
+    tcall_write_quote(w);
+    for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
-        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+        if (!tcall_record_sum_(&ranking->records[pick->index], i))
             continue;
         tcall_write_text(w, before);
         tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
         before = ", ";
     }
-    if (pick->pinned || pick->timed_out)
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-    else if (*before == 'm')
-        tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_pick_report *report)
-{
-    const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
-    for (; pick < end; pick++) {
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", pick->tool->name);
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
-        tcall_write_key(w, "reason");
-        tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
-        tcall_write_unquote(w);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-}
-
-/* Writes the tools that may not be picked, each with the first reason. */
-static void tcall_write_excluded_(tcall_writer *w,
-                                  const tcall_ranking_ *ranking)
-{
-    size_t i;
-    tcall_write_open(w, '[');
-    for (i = 0; i < ranking->count; i++) {
-        const tcall_tool *tool = &ranking->tc->desc.tools[i];
-        const char *reason =
-            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
-        if (!reason)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", tool->name);
-        tcall_write_word_(w, "reason", reason);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
+    if (reason || *before == 'm')
+        tcall_write_text(w, reason ? reason : "no word of it");
+    tcall_write_unquote(w);
+    tcall_write_close(w, '}');
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count), i;
     tcall_ranking_ *ranking =
         tcall_ranking_begin_(tc, report->input, report->opts);
-    const tcall_scorer *scorer;
+    int n;
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    for (i = 0; i < ranking->opts.scorer_count; i++) {
+        const char *name = ranking->opts.scorers[i].name;
+        tcall_write_string(w, name ? name : "words");
+    }
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
     tcall_write_key(w, "picks");
-    tcall_write_picked_(w, ranking, report);
+    tcall_write_open(w, '[');
+    for (n = 0; n < report->count; n++)
+        tcall_write_ranked_(w, ranking, &report->picks[n]);
+    tcall_write_close(w, ']');
     tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, ranking);
+    tcall_write_open(w, '[');
+    for (i = 0; i < ranking->count; i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
+            tcall_write_ranked_(w, ranking, &pick);
+    }
+    tcall_write_close(w, ']');
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     tcall_ranking_end_(ranking);
@@ -24491,6 +24394,26 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
+/* Returns the path of requests, in which {model} stands for its name. */
+static const char *tcall_agent_form_(const tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
+    if (desc->path)
+        return desc->path;
+    return desc->stream && provider->stream_path ? provider->stream_path
+                                                 : provider->path;
+}
+
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
+                      (size_t)(rest - hole)
+                : 0;
+}
+
 /* Returns what desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -24507,7 +24430,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "model is missing: give the name that the provider knows";
     if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
+    if (!tcall_agent_form_(desc))
         return "path is missing: this provider has none of its own";
     if (!transport->open || !transport->write || !transport->read ||
         !transport->close)
@@ -24522,35 +24445,47 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
  * meant: it counts as zero does. */
-static int tcall_agent_limit_(int limit, int otherwise)
+static int tcall_agent_limit_(int limit, int otherwise, int most)
 {
     if (limit <= 0)
         return otherwise;
-    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+    return limit < most ? limit : most;
 }
 
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
-    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
-    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
-    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
+    desc->io_size += tcall_agent_path_size_(desc);
+    desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
+    desc->max_rounds =
+        tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32, TCALL_AGENT_MOST);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3, TCALL_AGENT_MOST);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
+    desc->path = tcall_agent_form_(desc);
+}
+
+/* Takes over what desc says. */
+static void tcall_agent_describe_(tcall_agent *agent,
+                                  const tcall_agent_desc *desc)
+{
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    desc->tc->key = desc->key;
 }
 
 /* ---- set up ---- */
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+/* Is the agent in a state from one to another, and is neither it nor its
+ * registry at work? Who is called by them only looks. from is not
+ * TCALL_AGENT_UNSET_. */
+TCALL_SHARED_ bool tcall_agent_open_to_(const tcall_agent *agent, uint8_t from,
+                                        uint8_t to)
 {
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+    return agent->state >= from && agent->state <= to &&
+           !tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns the bytes of the offer of a turn: a bit for each row. */
@@ -24560,23 +24495,19 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
     return tcall_round_up_(rows / 8 + 1);
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
-                      strlen(rest)
-                : 0;
-}
+/* What an agent takes of the block for as long as it lives. Its calls, its
+ * offer and its io follow. */
+typedef struct tcall_agent_room_ {
+    tcall_reader reader;
+    tcall_loops loops;
+} tcall_agent_room_;
 
-/* Returns the bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
 {
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) +
-           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
+    return sizeof(tcall_agent_room_) +
+           (size_t)agent->parallel * sizeof(tcall_call) +
+           tcall_agent_offer_size_(desc) + tcall_round_up_(agent->io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -24589,8 +24520,7 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     tcall_agent_defaults_(&made);
     if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
-    return need + tcall_agent_size_(desc, made.io_size) +
-           tcall_round_up_(tcall_agent_path_size_(&made));
+    return need + tcall_agent_size_(desc, &made);
 }
 
 /* Was it set up, in a registry that was not set up anew? Memory that was not
@@ -24600,11 +24530,32 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
+/* Takes the room of an agent. io_size: of its pieces. */
+static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
+    tcall_agent_room_ *room;
+    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return false;
+    }
+    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->reader = &room->reader;
+    agent->loops = &room->loops;
+    agent->batch = (tcall_call *)(void *)(room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    return true;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_problem_(desc);
     tcall *tc = desc->tc;
-    size_t size;
     if (!problem && tc->offer)
         problem = "tc has an agent already: each needs one of its own";
     if (!problem && tcall_is_busy_(tc))
@@ -24614,24 +24565,10 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = problem;
     if (problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
+    tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
-    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
+    if (!tcall_agent_settle_(agent, desc->io_size))
         return TCALL_E_MEMORY;
-    }
-    tc->offer =
-        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
-    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
-    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
-    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
-    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    tc->key = desc->key;
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -24639,26 +24576,24 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const tcall_agent_desc before = agent->desc;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    tcall_agent_desc *now = &agent->desc;
+    const size_t io_size = now->io_size;
+    const int parallel = now->parallel;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
+    agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
+    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+        agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    if (!tcall_block_room_(&desc->tc->block,
-                           tcall_agent_path_size_(&agent->desc))) {
-        agent->desc = before;
-        return TCALL_E_MEMORY;
-    }
-    agent->chat.counted.at = 0; /* its instructions come before */
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+    if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
+    tcall_agent_describe_(agent, desc);
+    now->io_size = io_size;
+    now->parallel = parallel;
+    agent->chat.counted.at = 0; /* its instructions come before */
     return TCALL_OK;
 }
 
@@ -24747,7 +24682,8 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
+                              TCALL_AGENT_PLANNED_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24842,41 +24778,45 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
+/* Reads the arguments of the call that ends here, and puts what was read in
+ * their place. Returns false where they cannot be read, or there is no room. */
+static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
+                               size_t end,
+                               const struct tcall_lenience_ *lenient)
+{
+    const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    tcall_block *block = chat->block;
+    char *behind = tcall_block_gap_(block);
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+        return false;
+    memmove(behind, machine.text, machine.len);
+    tcall_block_cut_(block, block->low + machine.len);
+    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    tcall_chat_shift_(chat, end, end - text.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    return true;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from, room = tcall_block_free_(block);
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+    size_t at = chat->start + from;
+    while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
-        size_t end = at + tcall_head_size_(head);
-        tcall_machine machine;
-        tcall_machine_desc desc;
-        uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
-            continue;
-        if (tcall_is_object_text_(text, block)) {
+        const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+        if (head->kind == TCALL_ITEM_CALL && text.len && !head->error &&
+            (tcall_is_object_text_(text, chat->block) ||
+             tcall_chat_reread_(chat, head, at + tcall_head_size_(head),
+                                lenient)))
             head->flags |= TCALL_FLAG_OBJECT_;
-            continue;
-        }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
-                0 ||
-            (machine.len > text.len && room < 2 * machine.len - text.len))
-            continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
-                            machine.len);
-        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
-        tcall_chat_shift_(chat, end, end - text.len + machine.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
-        tcall_copy_(block->base + end - text.len, read);
-        head->flags |= TCALL_FLAG_OBJECT_;
-        room = tcall_block_free_(block);
+        at += tcall_head_size_(head);
     }
 }
 
@@ -24894,7 +24834,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
+                              TCALL_AGENT_PLANNED_) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
@@ -24911,34 +24852,15 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 
 /* ---- running them ---- */
 
-/* Takes room for calls that may be under way at the same time: in the block, or
- * for one that of the agent. Returns how many. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int count = agent->answer.calls - agent->call_at;
-    if (agent->desc.parallel < count)
-        count = agent->desc.parallel;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = agent->call;
-    return 1;
-}
-
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const size_t need = tc->block.need;
-    int room = tcall_agent_batch_room_(agent), number, error;
+    int number, error;
     agent->current = -1;
     agent->waiting = 0;
-    for (number = 0; agent->batch_count < room; number++) {
+    for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
@@ -24968,15 +24890,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
  * to their end, and what they hold is released. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall_block *block = &agent->desc.tc->block;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         tcall_end_(call);
-        tcall_block_release_(block, call->mark);
+        tcall_block_release_(&agent->desc.tc->block, call->mark);
     }
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
     agent->batch_count = 0;
 }
 
@@ -25271,17 +25190,13 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
                                                      size_t bytes,
                                                      tcall_str text, int error)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
-        event.turn = &agent->turn;
+    const bool turns = kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END;
+    tcall_event event = {
+        kind, NULL,        NULL, turns ? &agent->turn : NULL, NULL,
+        text, error,       0,    agent->response.status,      bytes,
+        0,    agent->pause};
     if (kind == TCALL_EVENT_REQUEST)
         event.tools = tcall_agent_tools_(agent);
-    event.text = text;
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = bytes;
-    event.ms = agent->pause;
     tcall_tell_(agent->desc.tc, &event, kind);
 }
 
@@ -25305,31 +25220,31 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Writes the request with this conversation, to count its bytes or to send
  * them. Both must come to the same: nothing that it reads may change before the
- * answer is there. */
+ * answer is there. Without a conversation it says only what the model is told
+ * before anything else. */
 static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
                               tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.offer = desc->tc->offer;
-    request.variables = desc->variables;
-    if (chat == &agent->chat) {
-        request.counted = &agent->chat.counted;
-        request.max_tokens = desc->max_tokens;
-        request.context = agent->context;
-        request.cache_prompt = desc->cache_prompt;
-        request.extra = desc->extra;
-        request.stream = desc->stream;
-        request.no_parallel = desc->no_parallel;
-        request.choice =
-            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
-    }
+    const bool talks = chat == &agent->chat;
+    const tcall_chat_request request = {
+        desc->model,
+        desc->system,
+        chat,
+        desc->tc->desc.tools,
+        desc->tc->desc.tool_count,
+        desc->tc->offer,
+        0, /* allow: the offer counts */
+        talks && agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO,
+        NULL,
+        talks ? desc->max_tokens : 0,
+        talks ? agent->context : 0,
+        talks && desc->stream,
+        talks && desc->no_parallel,
+        talks && desc->cache_prompt,
+        talks ? desc->extra : NULL,
+        desc->variables,
+        talks ? &agent->chat.counted : NULL};
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
@@ -25351,8 +25266,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
     tcall_chat nothing = agent->chat;
-    tcall_writer writer;
-    char piece[64];
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -25360,31 +25273,29 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
         tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
         tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
-    tcall_agent_write_(agent, &nothing, &writer);
+    tcall_writer_init(&agent->out, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&agent->out, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &agent->out);
     return agent->setting != before;
 }
 
 /* Returns the path of the request. One that has to name the model is put
- * together in the block, until the exchange is over; NULL: there is no room. */
+ * together in front of the io. */
 static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    const size_t size = tcall_agent_path_size_(&agent->desc);
     const char *path = agent->desc.path;
-    const char *rest = strchr(path + strcspn(path, "{"), '}');
-    tcall_block *block = &agent->desc.tc->block;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const size_t hole = strcspn(path, "{");
     tcall_writer writer;
+    agent->path_size = size;
     if (!size)
         return path;
-    agent->path_mark = tcall_block_mark_(block);
-    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
-    if (!agent->path_mark || !writer.buf)
-        return NULL;
-    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_writer_init(&writer, agent->io, size);
+    tcall_write_bytes(&writer, path, hole);
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
-    return writer.buf;
+    path = strchr(path + hole, '}') + 1;
+    tcall_write_bytes(&writer, path, strlen(path) + 1);
+    return agent->io;
 }
 
 /* Adds a header, unless the provider has none of this kind. */
@@ -25398,7 +25309,7 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
 
 /* Sets up what is sent before the body. The key is kept apart from the value
  * that goes before it, so that a trace can show the one without the other. */
-static int tcall_agent_set_request_(tcall_agent *agent)
+static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
@@ -25415,7 +25326,6 @@ static int tcall_agent_set_request_(tcall_agent *agent)
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -25468,7 +25378,7 @@ static int tcall_agent_connect_(tcall_agent *agent)
         return tcall_agent_heard_(agent, result);
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
-    agent->sent = agent->received = agent->unsent = 0;
+    agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
@@ -25503,10 +25413,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
     } while (result == TCALL_OK && tcall_agent_widen_(agent));
-    if (result == TCALL_OK)
-        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
+    tcall_agent_set_request_(agent);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->state = TCALL_AGENT_CONNECT_;
@@ -25529,17 +25438,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
  * taken up again at the string or tool that was not complete. */
 static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall_writer writer;
+    tcall_writer *out = &agent->out;
+    const size_t unsent = out->fill;
     int result;
-    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
-    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.fill = agent->unsent;
-    writer.resume = &agent->resume;
-    result = tcall_writer_flush(&writer);
+    tcall_writer_init(out, agent->io + agent->path_size,
+                      agent->desc.io_size - agent->path_size);
+    tcall_writer_sink(out, tcall_agent_sink_, agent);
+    out->fill = unsent;
+    out->resume = &agent->resume;
+    result = tcall_writer_flush(out);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &agent->chat, &writer);
-    agent->unsent = writer.fill;
-    agent->resume.stored = agent->sent + writer.fill;
+        result = tcall_agent_write_(agent, &agent->chat, out);
+    agent->resume.stored = agent->sent + out->fill;
     return result;
 }
 
@@ -25655,8 +25565,6 @@ static void tcall_agent_close_(tcall_agent *agent)
     const tcall_transport *transport = &agent->desc.transport;
     if (tcall_agent_talks_(agent))
         transport->close(transport->user);
-    tcall_block_release_(agent->chat.block, agent->path_mark);
-    agent->path_mark = 0;
 }
 
 /* The same after an error. An answer that is not whole must not stay in the
@@ -25695,15 +25603,16 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    int count =
-        transport->read(transport->user, agent->io, agent->desc.io_size);
+    char *piece = agent->io + agent->path_size;
+    int count = transport->read(transport->user, piece,
+                                agent->desc.io_size - agent->path_size);
     int error;
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
+    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
@@ -25871,11 +25780,10 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
-    if (tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+    if (agent->turn.plan &&
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     agent->problem = tcall_agent_added_problem_(&agent->desc);
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
@@ -25976,8 +25884,9 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
-        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
+                              agent->cancelled ? TCALL_AGENT_PLANNED_
+                                               : TCALL_AGENT_CALLS_))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -26040,9 +25949,11 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 /* ==========================================================================
  * >>save
  *
- * Numbers are written seven bits a byte, the lowest first, a text after its
- * length. Last comes a sum of all bytes: memory that lost its power while it
- * was written must not become a conversation.
+ * The bytes are described once, for both ways: a function for a number, a text,
+ * an item and so on writes what it is given, or gives what is read. Numbers
+ * have seven bits a byte, the lowest first; a text comes after its length. Last
+ * is a sum of all bytes: memory that lost its power while it was written must
+ * not become a conversation.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -26072,6 +25983,13 @@ static const char tcall_save_cut_[] =
     "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
     "\"cancelled\",\"ran\":true}";
 
+/* In front of each item. */
+enum {
+    TCALL_SAVE_END_, /* there is none */
+    TCALL_SAVE_ITEM_,
+    TCALL_SAVE_ANSWER_ /* the first one of the last answer */
+};
+
 /* The bytes of a sum, the lowest first. */
 static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
 {
@@ -26080,72 +25998,116 @@ static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
         bytes[i] = (char)(sum >> 8 * i);
 }
 
+/* ---- both ways ---- */
+
+/* Where bytes go to, or come from. */
+typedef struct tcall_saved_ {
+    tcall_writer *out; /* NULL: they are read */
+    uint32_t sum;      /* of those written */
+    tcall_str rest;    /* to be read */
+    bool damaged;      /* it ends too early, or a number is too large */
+    bool users;        /* the last item read is of the user's side */
+} tcall_saved_;
+
+/* Returns these bytes, or those read in their place: none beyond the end. */
+static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
+{
+    if (saved->out) {
+        saved->sum = tcall_hash_more_(saved->sum, bytes);
+        tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
+        return bytes;
+    }
+    if (bytes.len > saved->rest.len) {
+        saved->damaged = true;
+        bytes.len = 0;
+    }
+    bytes.ptr = saved->rest.ptr;
+    saved->rest.ptr += bytes.len;
+    saved->rest.len -= bytes.len;
+    return bytes;
+}
+
+static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
+{
+    uint32_t same = 0;
+    int shift;
+    for (shift = 0; shift < 32; shift += 7) {
+        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
+        byte = one.len ? *one.ptr : (char)0;
+        same |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return same;
+        number >>= 7;
+    }
+    saved->damaged = true;
+    return 0;
+}
+
+static tcall_str tcall_saved_text_(tcall_saved_ *saved, tcall_str text)
+{
+    text.len = tcall_saved_number_(saved, (uint32_t)text.len);
+    return tcall_saved_bytes_(saved, text);
+}
+
+/* What the turn waits for, which is returned, and numbers of the agent. */
+static uint32_t tcall_saved_head_(tcall_saved_ *saved, tcall_agent *agent,
+                                  uint32_t waits)
+{
+    tcall_turn *turn = &agent->turn;
+    waits = tcall_saved_number_(saved, waits);
+    agent->chat.made = tcall_saved_number_(saved, agent->chat.made);
+    turn->id = tcall_saved_number_(saved, turn->id);
+    turn->rounds = (uint16_t)tcall_saved_number_(saved, turn->rounds);
+    turn->calls = (uint16_t)tcall_saved_number_(saved, turn->calls);
+    turn->tokens = tcall_saved_number_(saved, turn->tokens);
+    agent->setting = tcall_saved_number_(saved, agent->setting);
+    agent->picked = tcall_saved_number_(saved, agent->picked) != 0;
+    return waits;
+}
+
+/* The bytes of an image are elsewhere. */
+static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
+{
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text.len = 0;
+    item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
+    item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
+    tcall_item_set_flags_(item,
+                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        tcall_str *text = tcall_item_part_(item, part);
+        *text = tcall_saved_text_(saved, *text);
+    }
+}
+
 /* ---- out ---- */
 
-typedef struct tcall_saver_ {
-    tcall_writer *out;
-    uint32_t sum;
-} tcall_saver_;
-
-static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
-{
-    saver->sum = tcall_hash_more_(saver->sum, bytes);
-    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
-}
-
-static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
-{
-    char bytes[5];
-    size_t len = 0;
-    for (; number >= 0x80; number >>= 7)
-        bytes[len++] = (char)(0x80 | (number & 0x7F));
-    bytes[len++] = (char)number;
-    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
-}
-
-static void tcall_save_numbers_(tcall_saver_ *saver, const uint32_t *numbers,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        tcall_save_number_(saver, numbers[i]);
-}
-
-static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
-{
-    tcall_save_number_(saver, (uint32_t)text.len);
-    tcall_save_bytes_(saver, text);
-}
-
-/* Writes an item: what begins with it, its numbers, its texts. */
-static void tcall_save_item_(tcall_saver_ *saver, tcall_item item,
+static void tcall_save_item_(tcall_saved_ *saved, tcall_item item,
                              uint32_t begins)
 {
-    const uint32_t numbers[] = {begins, item.kind, (uint32_t)-item.error,
-                                tcall_item_flags_(&item)};
-    int part;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        item.text.len = 0; /* its bytes are elsewhere */
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    tcall_saved_number_(saved, begins);
+    tcall_saved_item_(saved, &item);
 }
 
 /* Writes the items of the conversation. */
-static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_items_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     size_t at = 0, next = 0;
     tcall_item item;
     for (; tcall_chat_next(&agent->chat, &next, &item); at = next) {
         if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
             break; /* the answer is not whole: it is asked for again */
-        tcall_save_item_(saver, item, at == agent->answer_at ? 2 : 1);
+        tcall_save_item_(saved, item,
+                         at == agent->answer_at ? TCALL_SAVE_ANSWER_
+                                                : TCALL_SAVE_ITEM_);
     }
 }
 
 /* A call that has begun must not begin again after a restart, whose tool may
  * have had its effect: what is known of it now is its result then. */
-static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall_call *call = agent->batch;
     int i;
@@ -26160,101 +26122,65 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         if (!tcall_agent_answered_(agent, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
-            tcall_save_item_(saver, item, 1);
+            tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
     }
 }
 
-/* Writes what the turn waits for, the numbers, and the offer by names: the
- * table may be another one after the restart. */
-static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
+/* Writes the offer by names: the table may be another one after a restart. */
+static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_turn *turn = &agent->turn;
-    const uint32_t numbers[] = {
-        agent->chat.made, turn->id,
-        turn->rounds,     turn->calls,
-        turn->tokens,     agent->setting,
-        agent->picked,    (uint32_t)tcall_agent_tools_(agent)};
-    uint32_t waits = 0;
     size_t i;
+    tcall_saved_number_(saved, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (TCALL_BIT_OF_(tc->offer, i))
+            tcall_saved_text_(saved, tcall_str_of(tc->desc.tools[i].name));
+}
+
+/* Returns what the turn waits for. */
+static uint32_t tcall_save_waits_(const tcall_agent *agent)
+{
+    uint32_t waits = TCALL_SAVE_REST_;
     while (waits < TCALL_SAVE_ASKS_ &&
            tcall_save_states_[waits] != agent->state)
         waits++;
-    if (waits == TCALL_SAVE_ASKS_ && turn->plan)
-        waits = TCALL_SAVE_PLANS_;
-    tcall_save_number_(saver, waits);
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (TCALL_BIT_OF_(tc->offer, i))
-            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
+    /* the same of a plan is the next one */
+    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
+    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_head_(&saver, agent);
-    tcall_save_items_(&saver, agent);
-    tcall_save_begun_(&saver, agent);
-    tcall_save_number_(&saver, 0);
+    tcall_saved_bytes_(&saved,
+                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    /* what is written stays as it is */
+    tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
+                      tcall_save_waits_(agent));
+    tcall_save_offer_(&saved, agent);
+    tcall_save_items_(&saved, agent);
+    tcall_save_begun_(&saved, agent);
+    tcall_saved_number_(&saved, TCALL_SAVE_END_);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saver.sum, sum);
+    tcall_save_sum_(saved.sum, sum);
     return tcall_write_bytes(out, sum, sizeof sum);
 }
 
 /* ---- in ---- */
 
-typedef struct tcall_loader_ {
-    tcall_str rest;
-    bool damaged;
-    /* Of what is loaded: */
-    int calls;  /* of the last answer */
-    int open;   /* of them, those that have no result */
-    bool users; /* the last item is of the user's side */
-} tcall_loader_;
-
-/* Gives a number; 0 beyond the end, or the range. */
-static uint32_t tcall_load_number_(tcall_loader_ *loader)
-{
-    uint32_t number = 0;
-    int shift;
-    for (shift = 0; shift < 32 && loader->rest.len; shift += 7) {
-        uint8_t byte = (uint8_t)*loader->rest.ptr++;
-        loader->rest.len--;
-        number |= (uint32_t)(byte & 0x7F) << shift;
-        if (!(byte & 0x80))
-            return number;
-    }
-    loader->damaged = true;
-    return 0;
-}
-
-static tcall_str tcall_load_text_(tcall_loader_ *loader)
-{
-    size_t len = tcall_load_number_(loader);
-    const tcall_str text = tcall_slice_(loader->rest.ptr, len);
-    if (len > loader->rest.len) {
-        loader->damaged = true;
-        return tcall_slice_(NULL, 0);
-    }
-    loader->rest.ptr += len;
-    loader->rest.len -= len;
-    return text;
-}
-
 /* Tools that are gone, or permitted no more, are not offered. */
-static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
+static void tcall_load_offer_(tcall_saved_ *saved, tcall *tc)
 {
-    uint32_t count = tcall_load_number_(loader);
+    uint32_t count = tcall_saved_number_(saved, 0);
     memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
-    for (; count && !loader->damaged; count--) {
-        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
+    for (; count && !saved->damaged; count--) {
+        const tcall_tool *tool =
+            tcall_find(tc, tcall_saved_text_(saved, tcall_slice_(NULL, 0)));
         if (tool && !tcall_withheld_(tc, tool))
             tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
@@ -26262,60 +26188,38 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
 
 /* May the item stand here? All calls have one result each, right behind the
  * answer that they are of, before anything else is said. */
-static bool tcall_load_fits_(tcall_loader_ *loader, const tcall_chat *chat,
-                             const tcall_item *item)
+static bool tcall_load_fits_(const tcall_saved_ *saved,
+                             const tcall_agent *agent, const tcall_item *item)
 {
-    const bool users = tcall_is_users_(item->kind);
-    const bool next = tcall_item_opens_(item) || (loader->users && !users);
+    const bool open = agent->call_at < agent->answer.calls;
+    const bool next = tcall_item_opens_(item) ||
+                      (saved->users && !tcall_is_users_(item->kind));
     tcall_str id = item->id;
-    if ((next && loader->open) ||
-        (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)))
-        return false;
-    loader->users = users;
-    loader->calls += item->kind == TCALL_ITEM_CALL;
-    loader->open += item->kind == TCALL_ITEM_CALL;
-    loader->open -= item->kind == TCALL_ITEM_RESULT;
-    return true;
+    return !(open && next) && (item->kind != TCALL_ITEM_RESULT ||
+                               tcall_chat_asked_(&agent->chat, &id));
 }
 
 /* Adds one item, as any other that enters the conversation. */
-static int tcall_load_item_(tcall_chat *chat, tcall_loader_ *loader)
+static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
+                            uint32_t begins)
 {
+    tcall_chat *chat = &agent->chat;
     tcall_item item;
-    int part;
     memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)tcall_load_number_(loader);
-    item.error = -(int)tcall_load_number_(loader);
-    tcall_item_set_flags_(&item, tcall_load_number_(loader));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(&item, part) = tcall_load_text_(loader);
-    if (loader->damaged || item.kind > TCALL_ITEM_IMAGE ||
-        !tcall_load_fits_(loader, chat, &item))
+    tcall_saved_item_(saved, &item);
+    if (saved->damaged || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(saved, agent, &item))
         return TCALL_E_PROTOCOL;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        chat->edited = true;
-    return tcall_chat_add(chat, &item);
-}
-
-/* Adds all items. */
-static int tcall_load_items_(tcall_agent *agent, tcall_loader_ *loader)
-{
-    uint32_t begins;
-    int error = TCALL_OK;
-    while (error == TCALL_OK && (begins = tcall_load_number_(loader)) != 0) {
-        if (begins == 2) {
-            agent->answer_at = agent->chat.block->low - agent->chat.start;
-            loader->calls = 0;
-        }
-        error = tcall_load_item_(&agent->chat, loader);
+    if (begins == TCALL_SAVE_ANSWER_) {
+        agent->answer_at = chat->block->low - chat->start;
+        agent->answer.calls -= agent->call_at;
+        agent->call_at = 0;
     }
-    if (error < 0)
-        return error;
-    agent->answer.calls = loader->calls;
-    agent->call_at = loader->calls - loader->open;
-    return !loader->damaged && !loader->rest.len && agent->call_at >= 0
-               ? TCALL_OK
-               : TCALL_E_PROTOCOL;
+    agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+    agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    saved->users = tcall_is_users_(item.kind);
+    chat->edited = chat->edited || item.kind == TCALL_ITEM_IMAGE;
+    return tcall_chat_add(chat, &item);
 }
 
 /* Takes up the turn where it was left: calls wait in it, and only there. */
@@ -26354,38 +26258,37 @@ static bool tcall_load_whole_(tcall_str *bytes)
 /* Puts what is saved in place of the conversation, which is empty. */
 static int tcall_load_(tcall_agent *agent, tcall_str bytes)
 {
-    tcall_turn *turn = &agent->turn;
-    tcall_loader_ loader;
-    uint32_t waits;
-    int error;
-    memset(&loader, 0, sizeof loader);
-    loader.users = true;
+    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_load_whole_(&bytes))
         return TCALL_E_PROTOCOL;
-    loader.rest = bytes;
-    waits = tcall_load_number_(&loader);
-    agent->chat.made = tcall_load_number_(&loader);
-    turn->id = tcall_load_number_(&loader);
-    turn->rounds = (uint16_t)tcall_load_number_(&loader);
-    turn->calls = (uint16_t)tcall_load_number_(&loader);
-    turn->tokens = tcall_load_number_(&loader);
-    agent->setting = tcall_load_number_(&loader);
-    agent->picked = tcall_load_number_(&loader) != 0;
-    tcall_load_offer_(agent->desc.tc, &loader);
-    error = tcall_load_items_(agent, &loader);
-    return error < 0 ? error : tcall_load_turn_(agent, waits);
+    saved.rest = bytes;
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, agent->desc.tc);
+    do {
+        begins = tcall_saved_number_(&saved, 0);
+        if (begins != TCALL_SAVE_END_)
+            error = tcall_load_item_(&saved, agent, begins);
+    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
+    if (error == TCALL_OK)
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    return error;
 }
 
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     tcall *tc = agent->desc.tc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
+    agent->answer.calls = agent->call_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
