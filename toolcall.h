@@ -2615,8 +2615,7 @@ struct tcall_schema_reader_ {
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Compiles as its author wants it. */
-    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size, const struct tcall_author_ *author);
+    int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -2626,14 +2625,6 @@ struct tcall_schema_reader_ {
     /* Checks what a tool has written. */
     int (*output)(tcall_ctx *cx);
 };
-
-/* ==========================================================================
- * >>schemas: what reads the schema text of a row
- *
- * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own. Rows reach all of that through the reader they name, so that a program
- * whose tools have shapes carries none of it.
- */
 
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
@@ -10816,30 +10807,17 @@ static const struct {
 static const char *const tcall_type_words_[TCALL_TYPES_] = {
     "null", "boolean", "integer", "number", "string", "array", "object"};
 
-/* How a schema is compiled, and who is told each fault of it. */
+/* How a schema is compiled. */
 typedef struct tcall_author_ {
-    tcall_draft draft;
-    bool end; /* the nodes are to lie at the end of the memory */
-    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
-    void *user;
+    tcall_str text;
+    const struct tcall_schema *made; /* its nodes, where it has some already */
+    void *mem;
+    size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
+    tcall_draft draft;
+    bool end;     /* the nodes are to lie at the end of the memory */
+    size_t after; /* faults before this place are known already */
 } tcall_author_;
-
-/* Tells of a fault at a place in the text. The one that stands first there
- * stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    tcall_schema told = *s;
-    told.reason = reason;
-    told.remedy = remedy;
-    told.at = at;
-    if (!s->reason || at < s->at)
-        *s = told;
-    if (author->tell)
-        author->tell(author->user, &told);
-}
 
 /* ---- keywords and what they take ---- */
 
@@ -10907,6 +10885,7 @@ typedef struct tcall_sc_ {
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
+    bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
     uint8_t digits; /* of the name at hand */
     union {
@@ -10917,13 +10896,28 @@ typedef struct tcall_sc_ {
     tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
-/* Refuses the schema; the rest of it is looked at, too. */
+/* Refuses the schema. Of its faults the one that stands first in the text is
+ * told. */
+static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
+                            const char *remedy)
+{
+    tcall_schema *out = c->out;
+    size_t at = (size_t)(p - c->author->text.ptr);
+    c->wrong = true;
+    if (at < c->author->after || (out->reason && out->at <= at))
+        return;
+    out->reason = reason;
+    out->remedy = remedy;
+    out->at = at;
+}
+
+/* Refuses the schema, unless all is only counted; the rest of it is looked at,
+ * too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
     if (c->top)
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            reason, remedy);
+        tcall_sc_fault_(c, p, reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11120,8 +11114,7 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            "too many schemas", "split the schema");
+        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11169,7 +11162,8 @@ static int tcall_sc_draft_of_(const char *p)
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
+                                               tcall_draft other)
 {
     bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
     const char *root = none ? NULL : tcall_text_space_(text.ptr);
@@ -11180,7 +11174,7 @@ static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
 }
 
 /* Returns the bit of the type that a value names, or 0. */
-static uint8_t tcall_sc_type_(const char *p)
+TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
@@ -11197,7 +11191,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
     uint8_t types = 0;
-    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+    for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
@@ -11241,7 +11235,7 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
     const char *at = tcall_text_first_(list);
     uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    for (; at; at = tcall_text_sibling_(at), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
     return count;
@@ -11253,7 +11247,7 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
     tcall_str name;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         p = tcall_sc_name_(key, &name);
         if (*p == '[')
             tcall_sc_names_(c, p);
@@ -11387,7 +11381,7 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
     tcall_str word;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
@@ -11456,7 +11450,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 }
 
 /* Walks over the text. */
-static void tcall_sc_walk_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
@@ -11630,7 +11624,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
                 &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
-            if (first->width == TCALL_OPEN_ && !c->out->reason)
+            if (first->width == TCALL_OPEN_ && !c->wrong)
                 tcall_sc_circle_(c, mark, first);
             frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
         }
@@ -11647,11 +11641,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     while (i-- > 0) {
         tcall_sc_mark_ *end = &c->mark[i];
         tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
-        while (mark && !c->out->reason) {
+        while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
                 first->next = (uint16_t)(mark - c->mark);
-            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
@@ -11686,22 +11680,22 @@ static void tcall_sc_required_(tcall_node *node)
                 TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        name = tcall_text_after_(word.ptr + word.len + 1);
+        name = tcall_text_sibling_(name);
     }
 }
 
 /* All members and rows are there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_line_up_(c);
-    if (c->steps <= 0 && !c->out->reason)
+    if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
-    if (!c->out->reason)
+    if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->wrong;) {
         tcall_node *node = &c->mark[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
@@ -11735,15 +11729,53 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
     c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
+/* ---- may it be an object? ---- */
+
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether an object is among the values that enum or const lists. */
+static bool tcall_row_has_object_(const tcall_row *row)
+{
+    bool several = row->on == TCALL_ON_ENUM_;
+    const char *value =
+        several ? tcall_text_first_(row->of.text) : row->of.text;
+    while (value && *value != '{')
+        value = several ? tcall_text_sibling_(value) : NULL;
+    return value != NULL;
+}
+
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
+{
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
+        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
+            takes = tcall_row_has_object_(row);
+    }
+    return takes;
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
- * at the end of the memory. */
-TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size,
+ * at the end of the memory. Where all its faults are known already, it is
+ * refused without a reason. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
+    const tcall_str text = author->text;
+    char *mem = (char *)author->mem;
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
     uint32_t marks;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
@@ -11751,37 +11783,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
     if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
+        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.out = out;
-    c.author = author;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && size > pad) {
-        c.top = (char *)mem + pad;
-        c.high = c.top + (size - pad) / word * word;
+    if (mem && author->size > pad) {
+        c.top = mem + pad;
+        c.high = c.top + (author->size - pad) / word * word;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
-    if (!c.top || size < out->need)
-        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    if (!c.top || author->size < out->need)
+        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
     c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
     tcall_sc_finish_(&c);
-    if (out->reason)
+    if (c.wrong)
         return TCALL_E_SCHEMA;
     if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
-    from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + (size_t)c.bytes;
+        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    from = (size_t)(c.high - mem);
+    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -11789,8 +11821,9 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
-    return tcall_schema_compile_for_(out, text, mem, size, &author);
+    const tcall_author_ author = {text,  NULL,  mem, size, &tcall_patterns,
+                                  draft, false, 0};
+    return tcall_schema_compile_for_(out, &author);
 }
 
 /* ==========================================================================
@@ -13911,6 +13944,76 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
     tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
+/* ---- who reads the schema text of a row ----
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(const tcall_judged_ *judged,
+                               const tcall_schema *fault)
+{
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
+    if (out) {
+        tcall_write_text(out, judged->which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, fault);
+        tcall_write_text(out, "\n");
+    }
+}
+
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check: without memory only
+ * wrong JSON is found. */
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
+{
+    const tcall_desc *desc = &judged->tc->desc;
+    tcall_block *block = &judged->tc->block;
+    bool foreign = desc->validator && !source.made;
+    tcall_author_ author = {tcall_str_of(source.text),
+                            source.made,
+                            tcall_block_gap_(block),
+                            foreign ? 0 : tcall_block_free_(block),
+                            desc->patterns,
+                            TCALL_DRAFT_2020,
+                            false,
+                            0};
+    int r;
+    do { /* once more for each further fault */
+        r = source.reader->compile(schema, &author);
+        if (schema->reason)
+            tcall_schema_tell_(judged, schema);
+        author.after = schema->at + 1;
+    } while (schema->reason && desc->report);
+    if (foreign) {
+        schema->need = 0;
+        return r == TCALL_E_SCHEMA ? r : TCALL_OK;
+    }
+    if (r < 0 || source.text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return r < 0 ? r : TCALL_OK;
+    schema->reason = "parameters must take an object:";
+    schema->remedy = "arguments are one";
+    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
+    tcall_schema_tell_(judged, schema);
+    return TCALL_E_SCHEMA;
+}
+
+/* Nodes that were made before stay where they are. */
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
+                                    const tcall_author_ *author)
+{
+    *out = *author->made;
+    return TCALL_OK;
+}
+
 /* ==========================================================================
  * >>say: schemas
  *
@@ -14147,52 +14250,64 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     return writer->error;
 }
 
-/* ---- an example of what a shape allows ---- */
+/* ---- an example of what is allowed ----
+ *
+ * Whether it is, somebody looks later: of several rules some may not be met.
+ */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
+/* Returns the number within limits that is nearest to one that is liked, as a
+ * multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+                                tcall_int one, tcall_int step)
 {
-    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_char_(out, "value"[i % 5]);
-    tcall_write_unquote(out);
+    tcall_int low = is->low.number, high = is->high.number;
+    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (is->low.how && value < low)
+        value = low;
+    value += (step - value % step) % step;
+    if (is->high.how && value > high)
+        value = high - (high % step + step) % step;
+    if (is->low.how && value < low) /* 0.5, not 1 */
+        value = is->low.number / 2 + is->high.number / 2;
+    return value;
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
+                                            const tcall_limits_ *is,
+                                            tcall_int step)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
+    tcall_int one = 1, len, i;
+    if (types & TCALL_SHAPE_STRING) {
+        len = tcall_nearest_(is, 5, 1, 1);
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        for (i = 0; i < is->digits; i++)
+            one *= 10;
+        tcall_write_comma_(out);
+        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
+                          is->digits);
+    }
 }
 
 /* Writes a value that a node allows. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
+    const tcall_limits_ is = tcall_limits_of_(node);
     (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
     else
-        tcall_put_number_near_(out, node);
+        tcall_put_near_(out, node->types, &is, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14200,6 +14315,124 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               const tcall_object *shape)
 {
     tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+}
+
+/* ---- an example of what the text of a schema allows ---- */
+
+/* So many decimals of its numbers count. */
+enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
+
+/* Returns the value of a keyword in units of the last of so many decimals,
+ * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
+ * sums of them are numbers, too. */
+static tcall_int tcall_example_units_(const char *schema, uint8_t on,
+                                      int digits)
+{
+    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
+    tcall_num_ number = tcall_text_number_(at ? at : "0");
+    tcall_int value;
+    int rest;
+    tcall_num_whole_(&number, digits + 1, &value, &rest);
+    return value / 10 + (value % 10 > 0 || rest > 0);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
+                                                       const char *schema,
+                                                       unsigned types)
+{
+    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
+    tcall_int step =
+        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
+    tcall_limits_ is;
+    uint8_t on;
+    memset(&is, 0, sizeof is);
+    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
+        if (tcall_limits_by_(on) == is.of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on)))
+            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
+                tcall_example_units_(schema, on, is.digits), true,
+                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
+    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    tcall_write_open(out, '{');
+    for (; name && !out->error; name = tcall_text_sibling_(name)) {
+        const char *property = tcall_text_find_(first, name);
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type)
+        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (types == TCALL_SHAPE_OBJECT && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (types == TCALL_SHAPE_ARRAY && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_schema_scalar_(out, schema, types);
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
 }
 
 /* ---- JSON Schema ---- */
@@ -14848,242 +15081,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                            ? budget->mode
                            : (uint8_t)TCALL_STRICT_NONE);
     return strict;
-}
-
-/* ==========================================================================
- * >>schemas
- */
-
-/* ---- at the start ---- */
-
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(void *user, const tcall_schema *fault)
-{
-    const tcall_judged_ *judged = (const tcall_judged_ *)user;
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
-}
-
-/* How deep $ref and allOf are followed. */
-enum { TCALL_ROOT_DEPTH_ = 4 };
-
-/* Returns whether a list of values in JSON text has an object. */
-static bool tcall_lists_object_(const char *list)
-{
-    const char *at = tcall_text_next_(list + 1);
-    while (*at != ']' && *at != '{')
-        at = tcall_text_next_(tcall_text_skip_(at));
-    return *at == '{';
-}
-
-/* Returns whether an object may be right for a node: only what says so whatever
- * is in the object counts. */
-static bool tcall_takes_objects_(const tcall_node *node, int depth)
-{
-    bool takes = node->types & TCALL_SHAPE_OBJECT;
-    const tcall_row *row = depth ? node->rows : NULL;
-    uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row)) {
-        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
-        for (i = 0; all && takes && i < row->count; i++)
-            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
-            takes = row->of.members->node.rows ||
-                    !tcall_takes_objects_(&row->of.members->node, 0);
-        if (row->on == TCALL_ON_CONST_)
-            takes = *row->of.text == '{';
-        if (row->on == TCALL_ON_ENUM_)
-            takes = tcall_lists_object_(row->of.text);
-    }
-    return takes;
-}
-
-/* A schema of a row must compile, into the free part of the block, at whose
- * beginning its nodes are not held yet; parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
-{
-    tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
-                            judged->tc->desc.patterns};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (judged->tc->desc.validator && !source.made) {
-        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
-            return TCALL_OK;
-        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return TCALL_E_SCHEMA;
-    }
-    r = source.reader->compile(schema, source, tcall_block_gap_(block),
-                               tcall_block_free_(block), &author);
-    if ((r == TCALL_E_MEMORY || r >= 0) &&
-        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
-        return TCALL_E_MEMORY;
-    if (r < 0 || schema->text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return r < 0 ? r : TCALL_OK;
-    tcall_schema_fault_(
-        schema, &author,
-        (size_t)(tcall_text_space_(schema->text) - schema->text),
-        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
-}
-
-TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
-                                     tcall_schema_text source, void *mem,
-                                     size_t size, const tcall_author_ *author)
-{
-    return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author);
-}
-
-/* Nodes that were made before stay where they are. */
-TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                                    void *mem, size_t size,
-                                    const tcall_author_ *author)
-{
-    (void)mem;
-    (void)size;
-    (void)author;
-    *out = *source.made;
-    return TCALL_OK;
-}
-
-/* ---- an example of what a schema allows ---- */
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
-        value = tcall_text_get_(schema, keywords[i]);
-        if (i < 2)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(
-            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
-            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
-}
-
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
-{
-    return source.reader ? source.reader->say : NULL;
 }
 
 /* ==========================================================================
@@ -16827,9 +16824,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, &size);
-    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                  tc->desc.patterns};
-    int r = source.reader->compile(&schema, source, gap, size, &author);
+    const tcall_author_ author = {
+        tcall_str_of(source.text), source.made,      gap,  size,
+        tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
+    int r = source.reader->compile(&schema, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18796,7 +18794,7 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
