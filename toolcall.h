@@ -21459,16 +21459,14 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    if (event == TCALL_MEANS_TEXT) {
-        head->kind = TCALL_ITEM_TEXT;
-    } else if (event == TCALL_MEANS_ARGUMENTS ||
-               event == TCALL_MEANS_ALL_ARGUMENTS) {
-        head->kind = TCALL_ITEM_CALL;
-    } else {
-        head->kind = TCALL_ITEM_VOID_;
+    const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
+    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
+                 : all || event == TCALL_MEANS_ARGUMENTS
+                     ? (uint8_t)TCALL_ITEM_CALL
+                     : (uint8_t)TCALL_ITEM_VOID_;
+    if (head->kind == TCALL_ITEM_VOID_)
         head->index = 0;
-    }
-    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+    if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
@@ -22124,28 +22122,54 @@ TCALL_SPOKEN_FAMILY_(
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
+/* What providers write about their errors, in code, type or message. A space
+ * may be an underscore there, capitals do not matter. The first row that occurs
+ * counts. */
+#define TCALL_ANSWER_WORDS_(X)                                        \
+    /* These come as too many requests, but waiting does not help. */ \
+    X("insufficient_quota", QUOTA)                                    \
+    X("insufficient credits", QUOTA)                                  \
+    X("insufficient balance", QUOTA)                                  \
+    X("credit balance is too low", QUOTA)                             \
+    X("context l", CONTEXT)                                           \
+    X("context window", CONTEXT)                                      \
+    X("context size", CONTEXT)                                        \
+    X("prompt is too long", CONTEXT)                                  \
+    X("prompt too long", CONTEXT)                                     \
+    X("input is too long", CONTEXT)                                   \
+    X("prompt_tokens", CONTEXT)                                       \
+    X("prompt length", CONTEXT)                                       \
+    X("input length", CONTEXT)                                        \
+    X("number of tokens", CONTEXT)                                    \
+    X("too many tokens", CONTEXT)                                     \
+    X("token limit", CONTEXT)                                         \
+    X("max_new_tokens", CONTEXT)                                      \
+    X("api key", AUTH)                                                \
+    X("authenticat", AUTH)                                            \
+    X("permission", AUTH)                                             \
+    X("not_found", NOT_FOUND)                                         \
+    X("model identifier", NOT_FOUND)                                  \
+    X("overloaded", OVERLOAD)                                         \
+    X("unavailable", OVERLOAD)                                        \
+    X("rate_limit", RATE)                                             \
+    X("resource_exhausted", RATE)                                     \
+    X("content filter", REFUSED)                                      \
+    X("content_policy", REFUSED)                                      \
+    X("content management policy", REFUSED)                           \
+    X("invalid_prompt", REFUSED)                                      \
+    X("data_inspection", REFUSED)                                     \
+    X("usage guidelines", REFUSED)                                    \
+    X("moderation", REFUSED)                                          \
+    X("safety", REFUSED)                                              \
+    X("invalid_request", REQUEST)                                     \
+    X("invalid_argument", REQUEST)
 
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+#define TCALL_X_(words, error) words "\0"
+static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
+#undef TCALL_X_
+#define TCALL_X_(words, error) TCALL_E_##error,
+static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
+#undef TCALL_X_
 
 /* Statuses that leave no doubt. */
 static const struct {
@@ -22155,28 +22179,17 @@ static const struct {
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
 
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
+/* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
+    for (; *text; text++) {
+        size_t i = 0;
+        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
+                            (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i])
             return true;
+    }
     return false;
 }
 
@@ -22284,13 +22297,12 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
+    const char *words = tcall_answer_words_;
+    const int8_t *error = tcall_answer_errors_;
+    for (; *words; words += strlen(words) + 1, error++)
         if (tcall_contains_words_(answer->stop_text, words) ||
             tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
+            return *error;
     return TCALL_OK;
 }
 
@@ -22687,29 +22699,28 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
-    switch (field) {
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
-    case TCALL_FIELD_CHOICE:
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return reader->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        reader->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
         reader->doc.in_choice = true;
-        return true;
-    case TCALL_FIELD_IGNORE:
+    }
+    if (field == TCALL_FIELD_IGNORE) {
+        reader->element.ignored |= c == 't' || c == '{';
         if (c == 't')
             reader->element.type = TCALL_MEANS_REASONING;
-        reader->element.ignored |= c == 't' || c == '{';
-        return true;
-    case TCALL_FIELD_UNREAD:
+    }
+    if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        return true;
-    case TCALL_FIELD_ERROR:
-        if (c == '{')
-            answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: return true;
     }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || reader->in_page;
 }
 
 /* A piece of the words about an error, which take the place of a page's
@@ -22906,43 +22917,34 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
 }
 
 /* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes, size_t len)
+static long tcall_half_of_(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
-        return -1;
-    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
 }
 
 /* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
- * is more to tell than this. */
-static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
-                               size_t len)
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *reader, long half)
 {
-    const long half = tcall_half_of_(bytes, len);
+    const long high = reader->half_of == reader->member ? reader->half : 0;
     const bool low = half >= 0xDC00;
-    uint32_t code = 0xFFFD;
     char whole[4];
-    if (reader->half && reader->half_of == reader->member) {
-        if (low)
-            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
         reader->half = 0;
+    if (high || low)
         tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
-        if (low)
-            return false;
-    }
-    if (half < 0)
-        return true;
-    if (!low) {
+    if (half >= 0 && !low) {
         reader->half = (uint16_t)half;
         reader->half_of = reader->member;
-        return false;
     }
-    tcall_reader_data_(reader, reader->field,
-                       tcall_slice_(whole, tcall_utf8_(whole, code)));
-    return false;
 }
 
 /* A piece of the value at hand. */
@@ -22950,10 +22952,10 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((len == 3 || reader->half) && !s->raw &&
-        !tcall_answer_half_(reader, bytes, len))
-        return;
-    if (!tcall_reader_grow_(reader, piece))
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (reader->half && !s->raw))
+        tcall_answer_half_(reader, half);
+    if (half < 0 && !tcall_reader_grow_(reader, piece))
         tcall_reader_data_(reader, reader->field, piece);
 }
 
@@ -22972,7 +22974,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
         }
     } else if (reader->half && reader->half_of == reader->member &&
                !reader->sse) {
-        tcall_answer_half_(reader, NULL, 0);
+        tcall_answer_half_(reader, -1);
     }
     if (reader->field)
         tcall_reader_complete_(reader, reader->field);
@@ -23037,8 +23039,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
-    reader->levels = reader->word_len = 0;
-    reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
     reader->syntax.lines = reader->sse;
@@ -23260,10 +23260,10 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
         tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, tcall_str_of("{}"));
+                             TCALL_PART_TEXT_, 2);
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))

@@ -724,16 +724,14 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    if (event == TCALL_MEANS_TEXT) {
-        head->kind = TCALL_ITEM_TEXT;
-    } else if (event == TCALL_MEANS_ARGUMENTS ||
-               event == TCALL_MEANS_ALL_ARGUMENTS) {
-        head->kind = TCALL_ITEM_CALL;
-    } else {
-        head->kind = TCALL_ITEM_VOID_;
+    const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
+    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
+                 : all || event == TCALL_MEANS_ARGUMENTS
+                     ? (uint8_t)TCALL_ITEM_CALL
+                     : (uint8_t)TCALL_ITEM_VOID_;
+    if (head->kind == TCALL_ITEM_VOID_)
         head->index = 0;
-    }
-    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+    if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
