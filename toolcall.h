@@ -3682,12 +3682,12 @@ typedef struct tcall_reader {
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
+    struct {              /* of the current element */
+        uint8_t index;    /* counted from 1; 0: none */
+        uint8_t type;     /* TCALL_MEANS_... */
+        uint8_t flags;    /* TCALL_FLAG_..._ */
+        int8_t fault;     /* of a call's arguments, or TCALL_OK */
+        bool begun, open; /* open: it is in the block */
     } element;
     struct {               /* of the current document */
         bool echoes;       /* its element's arguments come again */
@@ -3696,9 +3696,9 @@ typedef struct tcall_reader {
         bool whole, piece; /* a whole answer; a piece of a stream */
         bool in_whole;     /* at hand is what only whole answers have */
         bool repeats;      /* there were elements before it */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;                     /* before its choice */
+        uint8_t choice;    /* TCALL_CHOICE_..._ */
+        bool stopped;      /* a reason to stop was given */
+        bool cut_before;   /* before its choice */
         uint8_t stop_before;
     } doc;
     struct {                    /* of the answer, until it begins anew */
@@ -20753,6 +20753,19 @@ enum {
     TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
 
+/* Several answers to one question: only the first of these choices is read. */
+enum {
+    TCALL_CHOICE_NONE_,
+    TCALL_CHOICE_BEGUN_, /* its number may follow */
+    TCALL_CHOICE_FIRST_,
+    TCALL_CHOICE_OTHER_
+};
+
+static bool tcall_reader_in_other_(const tcall_reader *reader)
+{
+    return reader->doc.choice == TCALL_CHOICE_OTHER_;
+}
+
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
 #define TCALL_RESERVE_ 64
@@ -21317,7 +21330,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->said.text_ends && !reader->said.parted)
@@ -21522,11 +21535,12 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
         tcall_reader_owner_(reader) == *pending) {
         tcall_reader_say_(reader, pending);
         tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+    } else if (head->kind != TCALL_ITEM_TEXT &&
+               !tcall_reader_in_other_(reader) &&
                (head->kind != TCALL_ITEM_VOID_ || head->index)) {
         stays = tcall_reader_settle_item_(reader);
     }
@@ -22404,16 +22418,6 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 
 /* ---- pieces of a stream, and whole answers ---- */
 
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
 static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
@@ -22424,7 +22428,12 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
     } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
+        /* what it brought of a whole answer is void */
+        if (reader->doc.whole)
+            tcall_block_cut_(reader->chat->block,
+                             reader->place[TCALL_AT_PENDING_]);
+        reader->doc.whole = false;
+        reader->doc.piece = true;
     }
 }
 
@@ -22433,7 +22442,7 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
+    if (tcall_reader_in_other_(reader)) {
         reader->said.cut = reader->doc.cut_before;
         if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
@@ -22441,8 +22450,8 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     } else if (reader->doc.stopped) {
         reader->said.finished = true;
     }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
+    reader->doc.stopped = false;
+    reader->doc.choice = TCALL_CHOICE_NONE_;
 }
 
 /* Whole arguments begin: they may be those of the last call with this number.
@@ -22499,6 +22508,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
+    const uint8_t type = reader->element.type;
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
@@ -22511,16 +22521,15 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->element.fault)
             head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->element.type == TCALL_MEANS_REASONING &&
-            tcall_head_is_signed_(head))
+        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->element.type == TCALL_MEANS_OTHER)
-        reader->answer.unread = true;
+    reader->answer.unread |= type == TCALL_MEANS_OTHER;
     memset(&reader->element, 0, sizeof reader->element);
 }
 
@@ -22541,7 +22550,7 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->said.cut = true;
@@ -22561,8 +22570,6 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
     reader->element.type = means;
-    reader->element.ignored =
-        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
     if (means == TCALL_MEANS_UNHANDLED)
         tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
     /* What a stream says of it later has its number only. */
@@ -22590,8 +22597,7 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.other = number != 0;
-        reader->doc.choice_known = true;
+        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
     } else if (number >= 0) {
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
@@ -22632,13 +22638,11 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reasons && !tcall_reasoning_takes_(reader, field, c))
-        return true;
-    if (text && c != '"')
-        return true;
-    return field != TCALL_FIELD_TEXT && reader->element.open &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             tcall_field_part_(field));
+    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && reader->element.open &&
+            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
@@ -22670,7 +22674,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
     if (reader->doc.whole &&
-        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
+        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
         return false;
     return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
@@ -22706,12 +22710,12 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.in_choice = true;
+        reader->doc.choice = TCALL_CHOICE_BEGUN_;
     }
     if (field == TCALL_FIELD_IGNORE) {
-        reader->element.ignored |= c == 't' || c == '{';
-        if (c == 't')
-            reader->element.type = TCALL_MEANS_REASONING;
+        if (c == 't' || c == '{')
+            reader->element.type =
+                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
     }
     if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
@@ -23024,8 +23028,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
+    reader->answer.input_tokens = reader->answer.output_tokens =
+        reader->answer.wait_ms = -1;
     reader->in_page = true;
     tcall_reader_clear_(reader);
 }

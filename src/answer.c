@@ -18,6 +18,19 @@ enum {
     TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
 
+/* Several answers to one question: only the first of these choices is read. */
+enum {
+    TCALL_CHOICE_NONE_,
+    TCALL_CHOICE_BEGUN_, /* its number may follow */
+    TCALL_CHOICE_FIRST_,
+    TCALL_CHOICE_OTHER_
+};
+
+static bool tcall_reader_in_other_(const tcall_reader *reader)
+{
+    return reader->doc.choice == TCALL_CHOICE_OTHER_;
+}
+
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
 #define TCALL_RESERVE_ 64
@@ -582,7 +595,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->said.text_ends && !reader->said.parted)
@@ -787,11 +800,12 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
         tcall_reader_owner_(reader) == *pending) {
         tcall_reader_say_(reader, pending);
         tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+    } else if (head->kind != TCALL_ITEM_TEXT &&
+               !tcall_reader_in_other_(reader) &&
                (head->kind != TCALL_ITEM_VOID_ || head->index)) {
         stays = tcall_reader_settle_item_(reader);
     }

@@ -294,16 +294,6 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 
 /* ---- pieces of a stream, and whole answers ---- */
 
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
 static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
@@ -314,7 +304,12 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
     } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
+        /* what it brought of a whole answer is void */
+        if (reader->doc.whole)
+            tcall_block_cut_(reader->chat->block,
+                             reader->place[TCALL_AT_PENDING_]);
+        reader->doc.whole = false;
+        reader->doc.piece = true;
     }
 }
 
@@ -323,7 +318,7 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
+    if (tcall_reader_in_other_(reader)) {
         reader->said.cut = reader->doc.cut_before;
         if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
@@ -331,8 +326,8 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     } else if (reader->doc.stopped) {
         reader->said.finished = true;
     }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
+    reader->doc.stopped = false;
+    reader->doc.choice = TCALL_CHOICE_NONE_;
 }
 
 /* Whole arguments begin: they may be those of the last call with this number.
@@ -389,6 +384,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
+    const uint8_t type = reader->element.type;
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
@@ -401,16 +397,15 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->element.fault)
             head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->element.type == TCALL_MEANS_REASONING &&
-            tcall_head_is_signed_(head))
+        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->element.type == TCALL_MEANS_OTHER)
-        reader->answer.unread = true;
+    reader->answer.unread |= type == TCALL_MEANS_OTHER;
     memset(&reader->element, 0, sizeof reader->element);
 }
 
@@ -431,7 +426,7 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->said.cut = true;
@@ -451,8 +446,6 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
     reader->element.type = means;
-    reader->element.ignored =
-        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
     if (means == TCALL_MEANS_UNHANDLED)
         tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
     /* What a stream says of it later has its number only. */
@@ -480,8 +473,7 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.other = number != 0;
-        reader->doc.choice_known = true;
+        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
     } else if (number >= 0) {
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
@@ -522,13 +514,11 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reasons && !tcall_reasoning_takes_(reader, field, c))
-        return true;
-    if (text && c != '"')
-        return true;
-    return field != TCALL_FIELD_TEXT && reader->element.open &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             tcall_field_part_(field));
+    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && reader->element.open &&
+            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
@@ -560,7 +550,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
     if (reader->doc.whole &&
-        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
+        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
         return false;
     return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
@@ -596,12 +586,12 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.in_choice = true;
+        reader->doc.choice = TCALL_CHOICE_BEGUN_;
     }
     if (field == TCALL_FIELD_IGNORE) {
-        reader->element.ignored |= c == 't' || c == '{';
-        if (c == 't')
-            reader->element.type = TCALL_MEANS_REASONING;
+        if (c == 't' || c == '{')
+            reader->element.type =
+                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
     }
     if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
@@ -914,8 +904,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
+    reader->answer.input_tokens = reader->answer.output_tokens =
+        reader->answer.wait_ms = -1;
     reader->in_page = true;
     tcall_reader_clear_(reader);
 }
