@@ -20150,37 +20150,30 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
+    const uint8_t *in = (const uint8_t *)bytes.ptr, *end = in + bytes.len;
     size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
-        if (!tcall_write_part_(out))
+    while (in < end) {
+        const uint8_t *stop = end - in > 480 ? in + 480 : end;
+        if (!tcall_write_part_(out)) {
+            in = stop;
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        }
+        for (; in < stop; in += 3) {
+            const size_t left = (size_t)(stop - in);
+            const uint32_t bits = (uint32_t)in[0] << 16 |
+                                  (uint32_t)(left > 1 ? in[1] : 0) << 8 |
+                                  (left > 2 ? in[2] : 0);
+            char text[4];
+            for (i = 0; i < sizeof text; i++)
+                text[i] = i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -20499,14 +20492,10 @@ static const char tcall_no_answer_[] =
  * with the item at this place. */
 static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_counted_ *counted = f->counted;
-    if (!counted || !at || f->out->error || f->out->len == f->begun)
-        return;
-    counted->to = f->provider;
-    counted->at = at;
-    counted->len = f->out->len - f->begun;
-    counted->last = f->out->last;
-    counted->state = f->side;
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
 }
 
 /* A request that is only counted begins where the user began to speak when it
@@ -22187,7 +22176,8 @@ static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 
 /* Statuses that leave no doubt. */
 static const struct {
-    int status, error;
+    uint16_t status;
+    int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
@@ -22649,12 +22639,13 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_;
         /* Arguments are text there; an object was never reported. */
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
         reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
@@ -22828,14 +22819,6 @@ static uint8_t tcall_row_field_(const uint8_t *row, bool item)
                 : row[TCALL_ROW_FIELD_];
 }
 
-/* Is the innermost container an element of the array that its row is? */
-static bool tcall_reader_in_item_(const tcall_reader *reader)
-{
-    const uint8_t *const *top = reader->level + reader->levels - 1;
-    return reader->levels > 1 && top[0] == top[-1] &&
-           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
-}
-
 /* The row of the member that mostly comes after this one of the innermost
  * object. */
 static const uint8_t *tcall_row_after_(const tcall_reader *reader,
@@ -22852,7 +22835,7 @@ TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
 {
     const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !at)
+    if (!at)
         return false;
     do {
         const uint8_t *row = at;
@@ -22881,8 +22864,7 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
-                                     bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
 {
     const uint8_t *row = reader->member;
     if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
@@ -22895,8 +22877,6 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
         reader->kept = reader->syntax.from;
     reader->level[reader->levels++] = row;
     reader->next = tcall_row_inside_(reader, row);
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
-        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -22908,15 +22888,15 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
     bool wanted = true;
     if (item) {
         reader->member = reader->level[reader->levels - 1];
-        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
-            tcall_reader_in_item_(reader))
+        if (first == '[' ||
+            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
             return TCALL_SKIP_;
     }
     reader->field = tcall_row_field_(reader->member, item);
     if (reader->field)
         wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, item, wanted);
+        return tcall_answer_open_(reader, wanted);
     return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 

@@ -63,7 +63,8 @@ static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 
 /* Statuses that leave no doubt. */
 static const struct {
-    int status, error;
+    uint16_t status;
+    int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
@@ -525,12 +526,13 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_;
         /* Arguments are text there; an object was never reported. */
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
         reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
@@ -704,14 +706,6 @@ static uint8_t tcall_row_field_(const uint8_t *row, bool item)
                 : row[TCALL_ROW_FIELD_];
 }
 
-/* Is the innermost container an element of the array that its row is? */
-static bool tcall_reader_in_item_(const tcall_reader *reader)
-{
-    const uint8_t *const *top = reader->level + reader->levels - 1;
-    return reader->levels > 1 && top[0] == top[-1] &&
-           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
-}
-
 /* The row of the member that mostly comes after this one of the innermost
  * object. */
 static const uint8_t *tcall_row_after_(const tcall_reader *reader,
@@ -728,7 +722,7 @@ TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
 {
     const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !at)
+    if (!at)
         return false;
     do {
         const uint8_t *row = at;
@@ -757,8 +751,7 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
-                                     bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
 {
     const uint8_t *row = reader->member;
     if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
@@ -771,8 +764,6 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
         reader->kept = reader->syntax.from;
     reader->level[reader->levels++] = row;
     reader->next = tcall_row_inside_(reader, row);
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
-        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -784,15 +775,15 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
     bool wanted = true;
     if (item) {
         reader->member = reader->level[reader->levels - 1];
-        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
-            tcall_reader_in_item_(reader))
+        if (first == '[' ||
+            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
             return TCALL_SKIP_;
     }
     reader->field = tcall_row_field_(reader->member, item);
     if (reader->field)
         wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, item, wanted);
+        return tcall_answer_open_(reader, wanted);
     return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 

@@ -221,37 +221,29 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
+    const uint8_t *in = (const uint8_t *)bytes.ptr;
+    size_t part, at;
+    int i;
+    for (part = 0; part < bytes.len; part += 480) {
         if (!tcall_write_part_(out))
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        for (at = part; at < bytes.len && at < part + 480; at += 3) {
+            const size_t left = bytes.len - at;
+            const uint32_t bits = (uint32_t)in[at] << 16 |
+                                  (uint32_t)(left > 1 ? in[at + 1] : 0) << 8 |
+                                  (left > 2 ? in[at + 2] : 0u);
+            char text[4];
+            for (i = 0; i < 4; i++)
+                text[i] =
+                    (size_t)i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -570,14 +562,10 @@ static const char tcall_no_answer_[] =
  * with the item at this place. */
 static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_counted_ *counted = f->counted;
-    if (!counted || !at || f->out->error || f->out->len == f->begun)
-        return;
-    counted->to = f->provider;
-    counted->at = at;
-    counted->len = f->out->len - f->begun;
-    counted->last = f->out->last;
-    counted->state = f->side;
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
 }
 
 /* A request that is only counted begins where the user began to speak when it
