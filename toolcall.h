@@ -3531,12 +3531,23 @@ typedef struct tcall_words {
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
-    TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
-    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
-    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
-    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
-    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
+    TCALL_KEEPS_SIGNS_ = 1,
+    TCALL_KEEPS_WORDS_ = 2,
+    TCALL_KEEPS_LISTS_ = 4,
+    TCALL_KEEPS_DATA_ = 8,
+
+    TCALL_REASONING_NONE = 0,
+    /* of calls, texts and reasoning */
+    TCALL_REASONING_SIGNATURES = 16 | TCALL_KEEPS_SIGNS_,
+    /* words, as tcall_provider.member */
+    TCALL_REASONING_TEXT = TCALL_KEEPS_WORDS_,
+    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DETAILS = TCALL_KEEPS_LISTS_,
+    /* words, signatures and what is no words */
+    TCALL_REASONING_DATA = TCALL_KEEPS_SIGNS_ | TCALL_KEEPS_WORDS_ |
+                           TCALL_KEEPS_LISTS_ | TCALL_KEEPS_DATA_,
+    /* elements whose type says so, as they came */
+    TCALL_REASONING_ELEMENTS = 32 | TCALL_KEEPS_SIGNS_
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -21330,20 +21341,17 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+    if (tcall_reasoning_is_free_(reader) &&
+        tcall_reader_text_room_(reader, own) < piece.len)
         tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
+    room = tcall_reader_text_room_(reader, own);
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
+    reader->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
 }
 
 /* Takes a piece of text that certainly is the model's. */
@@ -22342,15 +22350,13 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
-    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
-    const unsigned data = 1u << TCALL_REASONING_DATA;
-    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
-                           1u << TCALL_REASONING_ELEMENTS;
+    const unsigned kept = tcall_reasoning_kept_(reader);
     if (field == TCALL_FIELD_SIGNATURE)
-        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
     if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
-    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
            (!reader->said.words || reader->said.words == field);
 }
 
@@ -24054,27 +24060,26 @@ static void tcall_write_joined_(tcall_writer *out, const char *first,
                                 const char *next, const char *end, unsigned row)
 {
     const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
-    const bool joined = row < TCALL_DETAIL_JOINED_;
+    tcall_str last = {NULL, 0};
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
         const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (joined && !text) {
+        if (!text) {
             tcall_write_key(out, key);
             tcall_write_char_(out, '"');
         }
         text = more;
-        if (joined)
-            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
-                              tcall_text_inner_(text).len);
+        last = tcall_text_inner_(text);
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, last.ptr, last.len);
     }
-    if (text && joined)
-        tcall_write_char_(out, '"');
-    if (!text || joined)
+    if (!text)
         return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (row >= TCALL_DETAIL_JOINED_)
+        tcall_write_bytes(out, last.ptr, last.len);
+    tcall_write_char_(out, '"');
 }
 
 /* Is the key, quotes included, one of those that are put together? */

@@ -605,20 +605,17 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+    if (tcall_reasoning_is_free_(reader) &&
+        tcall_reader_text_room_(reader, own) < piece.len)
         tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
+    room = tcall_reader_text_room_(reader, own);
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
+    reader->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
 }
 
 /* Takes a piece of text that certainly is the model's. */

@@ -228,15 +228,13 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
-    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
-    const unsigned data = 1u << TCALL_REASONING_DATA;
-    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
-                           1u << TCALL_REASONING_ELEMENTS;
+    const unsigned kept = tcall_reasoning_kept_(reader);
     if (field == TCALL_FIELD_SIGNATURE)
-        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
     if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
-    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
            (!reader->said.words || reader->said.words == field);
 }
 
