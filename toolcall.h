@@ -2833,50 +2833,47 @@ struct tcall_ctx {
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
-    uint16_t attempt;       /* 1 for the first run of the tool */
-    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
-    uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
-    int stop;               /* < 0: what tcall_cancel was called with */
-    /* What the call waits for. Empty when a tool or hook is called, which adds
-     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
-     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
-    tcall_wait wait;
-
-    /* private: masks in a text what was injected, so that only who injects
-     * links it; NULL: nothing was */
-    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    /* private: the way through the stages */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
-    uint16_t around;      /* where the hook is that is around what runs */
-    uint8_t around_depth; /* how many are */
+    /* private: the way through the stages; near, as all of it asks for them */
     uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    /* private: attempts to run the tool */
-    uint8_t run_step;  /* where the attempt is */
-    bool tool_ran : 1; /* it was called at least once, for whatever came */
-    bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
+    uint8_t run_step;     /* where the attempt to run the tool is */
+    uint8_t tool;         /* how its last run ended, TCALL_TOOL_... */
+    uint8_t around_depth; /* hooks that are around what runs */
     bool output_held : 1;
-    /* private: approval */
     bool at_work : 1; /* it has called the program */
     bool asks : 1;    /* a person is waited for: the last answer, of whomever */
     bool approval_asked : 1;  /* reported, and not decided yet */
     bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
     bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
-    /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
-    bool has_deadline : 1;
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    size_t wanted;        /* bytes of an output that did not fit */
-    uint32_t deadline;
-    uint32_t wait_began; /* by the agent's clock */
-    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
-    tcall_service *services;
+
+    uint16_t attempt;      /* 1 for the first run of the tool */
+    tcall_failure failure; /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
+    uint32_t started;      /* by desc.now_ms */
+    uint32_t finished;     /* likewise; 0 before TCALL_WILL_AUDIT */
+    int stop;              /* < 0: what tcall_cancel was called with */
+
+    /* private */
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
+    size_t wanted;                 /* bytes of an output that did not fit */
+    /* masks in a text what was injected, so that only who injects links it;
+     * NULL: nothing was */
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
+    uint32_t deadline;    /* 0: there is none */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    tcall_service *services;
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t wait_began; /* by the agent's clock */
+
+    tcall_result result; /* complete from TCALL_WILL_AUDIT on */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 };
 
 /* What an agent does from what a person says to the answer. Whoever makes calls
@@ -3333,15 +3330,15 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  * desc.allow_repeat is set, whatever hooks there are: in its calls this one
  * does nothing. */
 #ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#define TOOLCALL_LOOP_CALLS 32 /* so many that went well are known */
 #endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls; 0: none */
     uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
     uint64_t recent[4]; /* whatever came of them, latest first */
     uint64_t refused;   /* tool of the calls that were refused last */
-    uint16_t count;     /* of done */
+    uint16_t next;      /* of done: the oldest, which makes room */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -17017,21 +17014,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-/* Tries a repair. Where it is refused too, what came counts again. */
-static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
-{
-    const tcall_attempt *came = call->asked;
-    int error = call->error;
-    call->repaired = true;
-    tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
-    if (call->error == TCALL_OK)
-        return TCALL_OK;
-    call->repaired = false;
-    call->asked = came;
-    return call->error == TCALL_E_MEMORY ? call->error : error;
-}
-
 /* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
  * or why there is none. */
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
@@ -17050,17 +17032,28 @@ TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
     return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
+/* Lets the caller repair arguments that were refused, once. Where the repair is
+ * refused too, what came counts again. Returns TCALL_OK, TCALL_E_AGAIN, or why
+ * what came was refused. */
 int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
+    const tcall_attempt *came = call->asked;
+    int error = call->error, r;
     tcall_str text;
-    int r = call->error;
-    if (r == TCALL_E_MEMORY || call->incomplete)
-        return r;
+    if (error == TCALL_E_MEMORY || call->incomplete)
+        return error;
     r = tcall_hydrate_ask_(tc, call, &text);
     call->repairing = r == TCALL_E_AGAIN;
-    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
+    if (r != TCALL_OK)
+        return r;
+    call->repaired = true;
+    r = tcall_attempt_anew_(call, "repair", text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
+    if (r == TCALL_OK)
+        return r;
+    call->repaired = false;
+    call->asked = came;
+    return r == TCALL_E_MEMORY ? r : error;
 }
 
 /* Finds the tool and its schema, and reads what came. */
@@ -17594,10 +17587,18 @@ void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
+    return cx->tool &&
            tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
+
+/* How the last run of the tool ended. */
+enum {
+    TCALL_TOOL_NOT_,   /* it was not called yet */
+    TCALL_TOOL_RAN_,   /* whatever came of it */
+    TCALL_TOOL_WAITS_, /* TCALL_E_AGAIN */
+    TCALL_TOOL_DID_    /* well, whatever came after it */
+};
 
 /* ---- output ---- */
 
@@ -17732,30 +17733,26 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions: in words, or as the developer
- * writes them. */
+/* Writes the names of a set of permissions. */
 TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
-                                                     unsigned set, bool in_c)
+                                                     unsigned set,
+                                                     const char *names,
+                                                     const char *separator)
 {
-    static const char names[] = "read\0write\0execute\0network\0actuate\0";
-    const char *name = names, *before = "";
-    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
-        const char *letter = name;
-        if (!(set & 1))
-            continue;
-        tcall_write_text(out, before);
-        tcall_write_text(out, in_c ? "TCALL_" : "");
-        for (; *letter; letter++)
-            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
-        before = in_c ? " | " : " and ";
-    }
+    const char *before = "";
+    for (; set; set >>= 1, names = tcall_nth_(names, 1))
+        if (set & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names);
+            before = separator;
+        }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
@@ -17766,11 +17763,11 @@ TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
+        tcall_write_permissions_(out, allow, names, " and ");
     }
 }
 
@@ -17809,47 +17806,39 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* Who finds the words for a failure. */
-typedef enum tcall_cause_ {
-    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
-    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
-    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
-    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
-} tcall_cause_;
-
-static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
+/* True where the faults of the arguments say why the call failed. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (failure->reason.len)
-        return TCALL_CAUSE_GIVEN_;
-    if (failure->error == TCALL_E_INVALID && call->asked->faults)
-        return TCALL_CAUSE_REFUSED_;
-    return failure->error == TCALL_E_DENIED && call->tool &&
-                   tcall_withheld_(cx->tc, call->tool)
-               ? TCALL_CAUSE_DENIED_
-               : TCALL_CAUSE_ERROR_;
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
+           !cx->failure.reason.len;
+}
+
+/* True where the registry does not permit the tool. */
+static bool tcall_was_denied_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_DENIED && cx->call->tool &&
+           tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    switch (tcall_cause_of_(cx)) {
-    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
-    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
-    case TCALL_CAUSE_ERROR_:
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
-        break;
-    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    }
+    tcall_str reason = cx->failure.reason;
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else if (tcall_was_denied_(cx))
+        tcall_say_denied_(out, cx);
+    else if (reason.len)
+        tcall_write_bytes(out, reason.ptr, reason.len);
+    else
+        tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
  * model would make the call again. One that failed has said why. */
 static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 {
-    if (cx->tool_did)
+    if (cx->tool == TCALL_TOOL_DID_)
         tcall_write_text(out, ". The tool has run: do not repeat the call");
     else if (cx->stop < 0)
         tcall_write_text(out, ". The tool had begun: look whether it had its "
@@ -17861,14 +17850,13 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
-    if (call->tool && call->asked->args.at && !refused) {
+    if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (cx->failure.by && !refused) {
+    if (cx->failure.by) {
         tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
@@ -17948,12 +17936,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "TCALL_READ\0TCALL_WRITE\0TCALL_EXECUTE\0"
+                                "TCALL_NETWORK\0TCALL_ACTUATE\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
     if (tool->permissions > TCALL_EVERYTHING || !missing)
         return;
     tcall_write_text(out, ": add ");
-    tcall_write_permissions_(out, missing, true);
+    tcall_write_permissions_(out, missing, names, " | ");
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
@@ -17961,22 +17951,20 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
  * none, into memory of the call. */
 TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    tcall_cause_ cause = tcall_cause_of_(cx);
+    bool denied = tcall_was_denied_(cx);
     char *room = NULL;
     tcall_writer out;
-    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+    if (denied || tcall_was_refused_(cx))
         room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
     if (!room)
-        return cause == TCALL_CAUSE_GIVEN_
+        return cx->failure.reason.len
                    ? cx->failure.reason
                    : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (cause == TCALL_CAUSE_DENIED_) {
-        tcall_write_text(&out, cx->call->tool->name);
-        tcall_write_text(&out, " ");
-    }
+    tcall_write_text(&out, denied ? cx->call->tool->name : "");
+    tcall_write_text(&out, denied ? " " : "");
     tcall_say_why_(&out, cx);
-    if (cause == TCALL_CAUSE_DENIED_)
+    if (denied)
         tcall_say_remedy_(&out, cx);
     return tcall_slice_(room, out.fill);
 }
@@ -18218,7 +18206,6 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
                               const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    tcall_cause_ cause = tcall_cause_of_(cx);
     tcall_write_open(out, '{');
     tcall_write_identity_(out, call);
     if (cx->session)
@@ -18234,7 +18221,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
     tcall_write_flag_(out, "approved", call->approved);
     tcall_write_outcome_(out, cx->failure.error);
-    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+    if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_key(out, "reason");
         tcall_write_quote(out);
         tcall_say_why_(out, cx);
@@ -18476,18 +18463,18 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
-    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+    uint32_t end;
+    if (!cx->tc || !cx->tc->desc.now_ms)
         return;
-    cx->deadline = end;
-    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
+    end = tcall_now_(cx->tc) + ms;
+    if (!cx->deadline || (int32_t)(cx->deadline - end) > 0)
+        cx->deadline = end ? end : 1;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = cx->has_deadline
-                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
-                       : INT32_MAX;
+    int32_t left =
+        cx->deadline ? (int32_t)(cx->deadline - tcall_now_(cx->tc)) : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -18522,7 +18509,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall_call *call = cx->call;
     int r;
-    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool)
         return TCALL_E_USAGE;
     r = tcall_keep_(cx, text, &text);
     if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
@@ -18779,7 +18766,8 @@ static int tcall_run_call_(tcall_ctx *cx)
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = cx->result.ran = true;
+    cx->result.ran = true;
+    cx->tool = TCALL_TOOL_RAN_;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
@@ -18811,13 +18799,14 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (!cx->polled)
+        if (cx->tool != TCALL_TOOL_WAITS_)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->polled = r == TCALL_E_AGAIN;
+    if (r == TCALL_E_AGAIN)
+        cx->tool = TCALL_TOOL_WAITS_;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18825,7 +18814,7 @@ static int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
-        cx->tool_did = true;
+        cx->tool = TCALL_TOOL_DID_;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -18962,38 +18951,36 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns how late a hook is called at its stage. */
-static int32_t tcall_hook_rank_(const tcall_hook *hook)
-{
-    int32_t priority = hook->priority;
-    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
-}
-
 /* Where the hooks of a stage are: at one of them, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns how late a hook is called at its stage: of equal priority, the first
+ * in the tables first. Its low half is its place. */
+static uint32_t tcall_hook_rank_(const tcall_hook *hook, uint16_t place)
+{
+    int16_t priority = hook->priority;
+    bool late = (tcall_due_[hook->stage] & TCALL_LATE_) != 0;
+    int16_t rank = (int16_t)(late ? priority : -1 - priority);
+    return (uint32_t)(rank + 0x8000L) << 16 | place;
+}
 
 /* Returns where the hook is that follows a place: they lie in no order, for
  * their tables are short. */
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
-    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
-    int32_t next = INT32_MAX; /* a rank that no hook has */
-    uint16_t found = TCALL_HOOKS_END_, i;
-    for (i = 1; i < TCALL_HOOKS_END_; i++) {
-        int32_t rank;
-        hook = tcall_hook_at_(cx, i - 1u);
-        if (!hook)
-            break;
-        rank = tcall_hook_rank_(hook);
-        if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) || rank >= next)
-            continue;
-        next = rank;
-        found = i;
+    uint32_t least = 0, next = UINT32_MAX;
+    const tcall_hook *hook;
+    uint16_t i;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
+         i++) {
+        uint32_t rank = tcall_hook_rank_(hook, i);
+        if (hook->stage == stage && rank > least && rank < next)
+            next = rank; /* at last its place, or TCALL_HOOKS_END_ */
     }
-    return found;
+    return (uint16_t)next;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -19139,7 +19126,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
 {
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
-    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+    if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
@@ -19412,7 +19399,7 @@ static void tcall_await_(tcall_ctx *cx, int r)
     if (r == TCALL_E_AGAIN && !cx->wait.count &&
         cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
+    if (cx->deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
@@ -19429,7 +19416,7 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_begin_(tc, call);
     if (cx->output_held)
         cx->tc->desc.stages->again(cx);
-    else if (cx->state == TCALL_GOING_ && !cx->polled)
+    else if (cx->state == TCALL_GOING_ && cx->tool != TCALL_TOOL_WAITS_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
@@ -19594,12 +19581,13 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_may_(cx->tc, cx->call->tool) &
-            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        !(*key = tcall_call_what(cx->tc, cx->call)))
+    *key = tcall_call_what(cx->tc, cx->call);
+    if (!*key || tcall_may_(cx->tc, cx->call->tool) &
+                     ~(unsigned)(TCALL_READ | TCALL_NETWORK))
         return false;
-    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    if (session)
+        *key = tcall_chain_(cx->tc, tcall_chain_(cx->tc, *key, session->user),
+                            session->id);
     return true;
 }
 
@@ -19615,31 +19603,43 @@ static void tcall_cache_drop_(tcall_cache *cache, size_t at)
     cache->used -= size;
 }
 
-/* Looks for the call; what is too old is removed on the way. */
-int tcall_cache_read_(tcall_ctx *cx, void *user)
+/* Removes what is too old, and what the call may have changed. Returns whether
+ * there is an entry of the key, and its text. */
+static bool tcall_cache_sweep_(const tcall_ctx *cx, tcall_cache *cache,
+                               uint64_t key, tcall_str *text)
 {
-    tcall_cache *cache = (tcall_cache *)user;
+    uint32_t now = tcall_now_(cx->tc);
     tcall_cached_ entry;
-    uint64_t key;
+    bool found = false;
     size_t at = 0;
-    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
-        return TCALL_E_USAGE;
-    if (!tcall_cache_key_(cx, &key))
-        return TCALL_OK;
     while (at < cache->used) {
         memcpy(&entry, cache->memory + at, sizeof entry);
-        if (cache->max_age_ms &&
-            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+        if ((cache->max_age_ms && now - entry.made > cache->max_age_ms) ||
+            tcall_changes_(cx, entry.thing)) {
             tcall_cache_drop_(cache, at);
             continue;
         }
         at += sizeof entry;
-        if (entry.key == key)
-            return tcall_respond(cx,
-                                 tcall_slice_(cache->memory + at, entry.len));
+        if (entry.key == key) {
+            *text = tcall_slice_(cache->memory + at, entry.len);
+            found = true;
+        }
         at += entry.len;
     }
-    return TCALL_OK;
+    return found;
+}
+
+int tcall_cache_read_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_str text;
+    uint64_t key;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
+    return tcall_cache_key_(cx, &key) &&
+                   tcall_cache_sweep_(cx, cache, key, &text)
+               ? tcall_respond(cx, text)
+               : TCALL_OK;
 }
 
 /* Only what the tool itself gave is kept, and only where it fits. */
@@ -19664,18 +19664,10 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
 }
 
 /* Forgets what the call may have changed. */
-int tcall_cache_end_(tcall_ctx *cx, void *user)
+int tcall_cache_end_(tcall_ctx *cx, void *cache)
 {
-    tcall_cache *cache = (tcall_cache *)user;
-    tcall_cached_ entry;
-    size_t at = 0;
-    while (at < cache->used) {
-        memcpy(&entry, cache->memory + at, sizeof entry);
-        if (tcall_changes_(cx, entry.thing))
-            tcall_cache_drop_(cache, at);
-        else
-            at += sizeof entry + entry.len;
-    }
+    tcall_str text;
+    tcall_cache_sweep_(cx, (tcall_cache *)cache, 0, &text);
     return TCALL_OK;
 }
 
@@ -19769,20 +19761,22 @@ static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
     return NULL;
 }
 
-/* Returns a new row, in place of the first that is free or needed no more; NULL
- * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
+/* Returns the row of a call, or a new one, in place of the first that is free
+ * or needed no more; NULL when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_row_(const tcall_ledger *ledger,
+                                           uint64_t key)
 {
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     tcall_ledger_row *last = ledger->rows + ledger->count;
-    size_t i, left;
-    for (i = 0; i < ledger->count; i++)
-        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
+    if (row)
+        return row;
+    for (row = ledger->rows; row < last; row++)
+        if (!row->state || row->state >= TCALL_REFUSED_)
             break;
-    left = ledger->count - i;
-    if (!left)
+    if (row == last)
         return NULL;
-    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *last);
     memset(last, 0, sizeof *last);
     last->key = key;
     return last;
@@ -19799,12 +19793,9 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
-static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t key,
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
                               uint64_t what)
 {
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
@@ -19842,7 +19833,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, key, what);
+    return tcall_ledger_wait_(cx, tcall_ledger_row_(ledger, key), what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
@@ -19862,15 +19853,13 @@ int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
  * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t key = tcall_call_key(cx->tc, cx->call);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
+    tcall_ledger_row *row;
     if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
+    row = tcall_ledger_row_((const tcall_ledger *)user,
+                            tcall_call_key(cx->tc, cx->call));
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -19888,7 +19877,7 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
-        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
+        row->state = cx->tool ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -19920,8 +19909,8 @@ static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 
 static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
+    size_t i;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
         if (loops->done[i] == call)
             return true;
     return false;
@@ -19997,30 +19986,22 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     const tcall_tool *tool = cx->call->tool;
     const tcall_looped_ *here =
         (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    bool ran = cx->tool == TCALL_TOOL_DID_ && !tcall_repeatable_(cx);
+    size_t i;
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->things[i])) {
-            loops->done[kept] = loops->done[i];
-            loops->things[kept++] = loops->things[i];
-        }
-    loops->count = kept;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
+        if (tcall_changes_(cx, loops->things[i]))
+            loops->done[i] = 0;
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS) {
-        kept--;
-        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
-        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
-    }
-    loops->done[kept] = here->call;
-    loops->things[kept] = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
+    loops->done[loops->next] = here->call;
+    loops->things[loops->next] = cx->thing;
+    loops->next = (uint16_t)((loops->next + 1) % TOOLCALL_LOOP_CALLS);
     return TCALL_OK;
 }
 

@@ -330,21 +330,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-/* Tries a repair. Where it is refused too, what came counts again. */
-static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
-{
-    const tcall_attempt *came = call->asked;
-    int error = call->error;
-    call->repaired = true;
-    tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
-    if (call->error == TCALL_OK)
-        return TCALL_OK;
-    call->repaired = false;
-    call->asked = came;
-    return call->error == TCALL_E_MEMORY ? call->error : error;
-}
-
 /* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
  * or why there is none. */
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
@@ -363,17 +348,28 @@ TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
     return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
+/* Lets the caller repair arguments that were refused, once. Where the repair is
+ * refused too, what came counts again. Returns TCALL_OK, TCALL_E_AGAIN, or why
+ * what came was refused. */
 int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
+    const tcall_attempt *came = call->asked;
+    int error = call->error, r;
     tcall_str text;
-    int r = call->error;
-    if (r == TCALL_E_MEMORY || call->incomplete)
-        return r;
+    if (error == TCALL_E_MEMORY || call->incomplete)
+        return error;
     r = tcall_hydrate_ask_(tc, call, &text);
     call->repairing = r == TCALL_E_AGAIN;
-    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
+    if (r != TCALL_OK)
+        return r;
+    call->repaired = true;
+    r = tcall_attempt_anew_(call, "repair", text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
+    if (r == TCALL_OK)
+        return r;
+    call->repaired = false;
+    call->asked = came;
+    return r == TCALL_E_MEMORY ? r : error;
 }
 
 /* Finds the tool and its schema, and reads what came. */
