@@ -672,13 +672,16 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with the hooks of a table: each is named with its tool
- * or table. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hook, size_t count)
+/* Reports what is wrong with the hooks of a tool, NULL: of the registry. Each
+ * is named with its table. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
+    const tcall_desc *desc = &tc->desc;
+    const tcall_hook *hook = tool ? tool->hooks : desc->hooks;
+    size_t left = tool ? tool->hook_count : desc->hook_count;
+    const char *name = tool ? tool->name : "tcall_desc";
     int r = TCALL_OK;
-    for (; count; hook++, count--) {
+    for (; left; hook++, left--) {
         char which[64];
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
@@ -694,16 +697,6 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
                                            hook->stage >= TCALL_STAGE_COUNT)));
     }
     return r;
-}
-
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
-{
-    const tcall_desc *desc = &tc->desc;
-    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
-                                     tool->hook_count)
-                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
-                                     desc->hook_count);
 }
 
 /* Returns a hook of a call, NULL after the last: those of the registry come
@@ -1188,7 +1181,6 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return call->error;
-    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -1197,18 +1189,20 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_ctx *cx = &call->cx;
     const tcall *outer;
+    int r = TCALL_E_AGAIN;
     if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
     cx->tc = tc;
     cx->wait.ms = TCALL_WAIT_NEVER;
     cx->wait.count = 0;
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
+    if (!call->repairing || tcall_must_end_(cx) < 0 ||
+        tcall_hydrate(tc, call) != TCALL_E_AGAIN) {
+        outer = tcall_work_begin_(tc, call);
+        r = tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
     }
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+    if (cx->state != TCALL_DONE_)
+        tcall_await_(cx, r);
+    return r;
 }
 
 /* Hydrates a call and goes on with it until it has ended. One that still waits
