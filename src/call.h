@@ -115,6 +115,7 @@ struct tcall_ctx {
     uint16_t around;      /* where the hook is that is around what runs */
     int16_t last_attempt; /* how the last attempt ended */
     tcall_str output;     /* in the block while a hook after the run waits */
+    char *words;          /* the tool's, of why it failed */
     tcall_service *services;
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     uint32_t wait_began; /* by the agent's clock */

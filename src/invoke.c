@@ -428,14 +428,14 @@ static void tcall_fail_(tcall_ctx *cx, int error)
  * to memory that all attempts share. Without it the error's code must do. */
 static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
 {
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
+    if (!cx->words)
+        cx->words = (char *)tcall_take_(cx, TCALL_REASON_);
+    if (!cx->words || cx->state == TCALL_FAILED_ || !text.len)
         return;
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
+    memmove(cx->words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(cx->words, text.len);
     cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
@@ -454,6 +454,7 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     cx->service_missing = false;
     return r > 0 ? TCALL_OK : r;
 }
+
 /* ---- permission ---- */
 
 /* Checks that the registry gives the tool to its user. */
