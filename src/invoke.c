@@ -1,6 +1,7 @@
 #pragma once
 #include "invoke.h"
 #include "records.c"
+#include "rows.c"
 
 /* ==========================================================================
  * >>invoke
@@ -646,7 +647,7 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
