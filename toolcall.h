@@ -2074,9 +2074,21 @@ typedef enum tcall_kind {
                         the user, in front of what he says */
 } tcall_kind;
 
+/* What is noted of an item. */
+enum {
+    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
+                              * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
+                              * words */
+    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
+                              * no signature for this one */
+};
+
 /* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind; /* tcall_kind */
+    uint8_t kind;  /* tcall_kind */
+    uint8_t flags; /* TCALL_FLAG_... */
     /* Of a result: why the call failed. Of a call: it must not run,
      * TCALL_E_CUT, TCALL_E_MEMORY (its arguments were too large to keep) or
      * TCALL_E_UNHANDLED (they came in a form that is not read). Arguments that
@@ -2089,13 +2101,6 @@ typedef struct tcall_item {
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, nine letters and digits were
-                        * made up */
-    bool raw; /* reasoning: text is the provider's own data, no words */
-    bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_unsigned; /* call: of a provider that signs them, which gave no
-                       * signature for this one */
-    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2615,8 +2620,7 @@ struct tcall_schema_reader_ {
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Compiles as its author wants it. */
-    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size, const struct tcall_author_ *author);
+    int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -2626,14 +2630,6 @@ struct tcall_schema_reader_ {
     /* Checks what a tool has written. */
     int (*output)(tcall_ctx *cx);
 };
-
-/* ==========================================================================
- * >>schemas: what reads the schema text of a row
- *
- * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own. Rows reach all of that through the reader they name, so that a program
- * whose tools have shapes carries none of it.
- */
 
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
@@ -3578,9 +3574,8 @@ enum {
 
 /* Who may follow whom, where a provider minds (tcall_provider.turns). */
 enum {
-    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
-                                     the model stand between */
-    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
+    TCALL_TURNS_ANSWERED = 1 /* not the user a result of a tool: words of the
+                                model stand between */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -3597,6 +3592,8 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
+    const void *request;      /* the forms that the formats here are written
+                               * with; else what write makes of it */
     const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
@@ -10815,30 +10812,17 @@ static const struct {
 static const char *const tcall_type_words_[TCALL_TYPES_] = {
     "null", "boolean", "integer", "number", "string", "array", "object"};
 
-/* How a schema is compiled, and who is told each fault of it. */
+/* How a schema is compiled. */
 typedef struct tcall_author_ {
-    tcall_draft draft;
-    bool end; /* the nodes are to lie at the end of the memory */
-    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
-    void *user;
+    tcall_str text;
+    const struct tcall_schema *made; /* its nodes, where it has some already */
+    void *mem;
+    size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
+    tcall_draft draft;
+    bool end;     /* the nodes are to lie at the end of the memory */
+    size_t after; /* faults before this place are known already */
 } tcall_author_;
-
-/* Tells of a fault at a place in the text. The one that stands first there
- * stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    tcall_schema told = *s;
-    told.reason = reason;
-    told.remedy = remedy;
-    told.at = at;
-    if (!s->reason || at < s->at)
-        *s = told;
-    if (author->tell)
-        author->tell(author->user, &told);
-}
 
 /* ---- keywords and what they take ---- */
 
@@ -10906,6 +10890,7 @@ typedef struct tcall_sc_ {
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
+    bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
     uint8_t digits; /* of the name at hand */
     union {
@@ -10916,13 +10901,28 @@ typedef struct tcall_sc_ {
     tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
-/* Refuses the schema; the rest of it is looked at, too. */
+/* Refuses the schema. Of its faults the one that stands first in the text is
+ * told. */
+static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
+                            const char *remedy)
+{
+    tcall_schema *out = c->out;
+    size_t at = (size_t)(p - c->author->text.ptr);
+    c->wrong = true;
+    if (at < c->author->after || (out->reason && out->at <= at))
+        return;
+    out->reason = reason;
+    out->remedy = remedy;
+    out->at = at;
+}
+
+/* Refuses the schema, unless all is only counted; the rest of it is looked at,
+ * too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
     if (c->top)
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            reason, remedy);
+        tcall_sc_fault_(c, p, reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11119,8 +11119,7 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            "too many schemas", "split the schema");
+        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11168,7 +11167,8 @@ static int tcall_sc_draft_of_(const char *p)
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
+                                               tcall_draft other)
 {
     bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
     const char *root = none ? NULL : tcall_text_space_(text.ptr);
@@ -11179,7 +11179,7 @@ static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
 }
 
 /* Returns the bit of the type that a value names, or 0. */
-static uint8_t tcall_sc_type_(const char *p)
+TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
@@ -11196,7 +11196,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
     uint8_t types = 0;
-    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+    for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
@@ -11240,7 +11240,7 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
     const char *at = tcall_text_first_(list);
     uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    for (; at; at = tcall_text_sibling_(at), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
     return count;
@@ -11252,7 +11252,7 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
     tcall_str name;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         p = tcall_sc_name_(key, &name);
         if (*p == '[')
             tcall_sc_names_(c, p);
@@ -11386,7 +11386,7 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
     tcall_str word;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
@@ -11455,7 +11455,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 }
 
 /* Walks over the text. */
-static void tcall_sc_walk_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
@@ -11629,7 +11629,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
                 &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
-            if (first->width == TCALL_OPEN_ && !c->out->reason)
+            if (first->width == TCALL_OPEN_ && !c->wrong)
                 tcall_sc_circle_(c, mark, first);
             frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
         }
@@ -11646,11 +11646,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     while (i-- > 0) {
         tcall_sc_mark_ *end = &c->mark[i];
         tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
-        while (mark && !c->out->reason) {
+        while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
                 first->next = (uint16_t)(mark - c->mark);
-            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
@@ -11685,22 +11685,22 @@ static void tcall_sc_required_(tcall_node *node)
                 TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        name = tcall_text_after_(word.ptr + word.len + 1);
+        name = tcall_text_sibling_(name);
     }
 }
 
 /* All members and rows are there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_line_up_(c);
-    if (c->steps <= 0 && !c->out->reason)
+    if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
-    if (!c->out->reason)
+    if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->wrong;) {
         tcall_node *node = &c->mark[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
@@ -11734,15 +11734,53 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
     c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
+/* ---- may it be an object? ---- */
+
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether an object is among the values that enum or const lists. */
+static bool tcall_row_has_object_(const tcall_row *row)
+{
+    bool several = row->on == TCALL_ON_ENUM_;
+    const char *value =
+        several ? tcall_text_first_(row->of.text) : row->of.text;
+    while (value && *value != '{')
+        value = several ? tcall_text_sibling_(value) : NULL;
+    return value != NULL;
+}
+
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
+{
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
+        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
+            takes = tcall_row_has_object_(row);
+    }
+    return takes;
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
- * at the end of the memory. */
-TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size,
+ * at the end of the memory. Where all its faults are known already, it is
+ * refused without a reason. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
+    const tcall_str text = author->text;
+    char *mem = (char *)author->mem;
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
     uint32_t marks;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
@@ -11750,37 +11788,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
     if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
+        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.out = out;
-    c.author = author;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && size > pad) {
-        c.top = (char *)mem + pad;
-        c.high = c.top + (size - pad) / word * word;
+    if (mem && author->size > pad) {
+        c.top = mem + pad;
+        c.high = c.top + (author->size - pad) / word * word;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
-    if (!c.top || size < out->need)
-        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    if (!c.top || author->size < out->need)
+        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
     c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
     tcall_sc_finish_(&c);
-    if (out->reason)
+    if (c.wrong)
         return TCALL_E_SCHEMA;
     if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
-    from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + (size_t)c.bytes;
+        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    from = (size_t)(c.high - mem);
+    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -11788,8 +11826,9 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
-    return tcall_schema_compile_for_(out, text, mem, size, &author);
+    const tcall_author_ author = {text,  NULL,  mem, size, &tcall_patterns,
+                                  draft, false, 0};
+    return tcall_schema_compile_for_(out, &author);
 }
 
 /* ==========================================================================
@@ -12807,17 +12846,15 @@ enum {
     TCALL_PARTS_
 };
 
+/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
+ * the last nine bytes of the id are one that was made up, also where the item
+ * came with those before them. */
 enum {
-    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
-                                made up; it came with those before them */
-    TCALL_FLAG_RAW_ = 2,
-    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
-    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
     TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    /* Of the item as well: */
-    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12883,7 +12920,7 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 {
     tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
-    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+    return head->flags & TCALL_FLAG_MADE_ID && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
 }
@@ -12892,9 +12929,7 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
-                             {NULL, 0},     text,  false, false,
-                             false,         false, false};
+    const tcall_item item = {(uint8_t)kind, 0, 0, id, name, {NULL, 0}, text};
     return item;
 }
 
@@ -12905,26 +12940,6 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
         offsetof(tcall_item, id), offsetof(tcall_item, name),
         offsetof(tcall_item, signature), offsetof(tcall_item, text)};
     return (tcall_str *)(void *)((char *)item + at[part]);
-}
-
-/* What an item says of itself, and what its header keeps of that. */
-TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
-                     item->raw * TCALL_FLAG_RAW_ |
-                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
-                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
-                     item->is_object * TCALL_FLAG_OBJECT_);
-}
-
-/* Every walk over a conversation does this for each item: no loop. */
-TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
-{
-    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
-    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13086,7 +13101,7 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
-    head->flags = tcall_item_flags_(item);
+    head->flags = item->flags & TCALL_FLAGS_;
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
         const tcall_str bytes = *tcall_item_part_(item, part);
@@ -13114,13 +13129,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    tcall_item_set_flags_(item, head->flags);
+    item->flags = head->flags & TCALL_FLAGS_;
     item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
     item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
     item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
     item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
     *at += (size_t)(bytes - (const char *)head);
-    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
+    if (item->id.len > TCALL_MADE_ID_)
+        item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -13165,7 +13181,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED | TCALL_FLAG_UNSIGNED);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -13200,7 +13216,7 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
         const tcall_str own = tcall_head_id_(head);
         tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
-        if (head->flags & TCALL_FLAG_MADE_ID_)
+        if (head->flags & TCALL_FLAG_MADE_ID)
             came.len -= own.len;
         if (head->kind == TCALL_ITEM_CALL &&
             (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
@@ -13219,11 +13235,13 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false; /* a caller may be wrong */
+    copy.flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
-        copy.synthetic_id =
-            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+        if (item->id.len > TCALL_MADE_ID_)
+            copy.flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
+        if (made.len)
+            copy.flags |= TCALL_FLAG_MADE_ID;
     }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
@@ -13910,6 +13928,76 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
     tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
+/* ---- who reads the schema text of a row ----
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(const tcall_judged_ *judged,
+                               const tcall_schema *fault)
+{
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
+    if (out) {
+        tcall_write_text(out, judged->which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, fault);
+        tcall_write_text(out, "\n");
+    }
+}
+
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check: without memory only
+ * wrong JSON is found. */
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
+{
+    const tcall_desc *desc = &judged->tc->desc;
+    tcall_block *block = &judged->tc->block;
+    bool foreign = desc->validator && !source.made;
+    tcall_author_ author = {tcall_str_of(source.text),
+                            source.made,
+                            tcall_block_gap_(block),
+                            foreign ? 0 : tcall_block_free_(block),
+                            desc->patterns,
+                            TCALL_DRAFT_2020,
+                            false,
+                            0};
+    int r;
+    do { /* once more for each further fault */
+        r = source.reader->compile(schema, &author);
+        if (schema->reason)
+            tcall_schema_tell_(judged, schema);
+        author.after = schema->at + 1;
+    } while (schema->reason && desc->report);
+    if (foreign) {
+        schema->need = 0;
+        return r == TCALL_E_SCHEMA ? r : TCALL_OK;
+    }
+    if (r < 0 || source.text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return r < 0 ? r : TCALL_OK;
+    schema->reason = "parameters must take an object:";
+    schema->remedy = "arguments are one";
+    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
+    tcall_schema_tell_(judged, schema);
+    return TCALL_E_SCHEMA;
+}
+
+/* Nodes that were made before stay where they are. */
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
+                                    const tcall_author_ *author)
+{
+    *out = *author->made;
+    return TCALL_OK;
+}
+
 /* ==========================================================================
  * >>say: schemas
  *
@@ -14146,52 +14234,64 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     return writer->error;
 }
 
-/* ---- an example of what a shape allows ---- */
+/* ---- an example of what is allowed ----
+ *
+ * Whether it is, somebody looks later: of several rules some may not be met.
+ */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
+/* Returns the number within limits that is nearest to one that is liked, as a
+ * multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+                                tcall_int one, tcall_int step)
 {
-    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_char_(out, "value"[i % 5]);
-    tcall_write_unquote(out);
+    tcall_int low = is->low.number, high = is->high.number;
+    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (is->low.how && value < low)
+        value = low;
+    value += (step - value % step) % step;
+    if (is->high.how && value > high)
+        value = high - (high % step + step) % step;
+    if (is->low.how && value < low) /* 0.5, not 1 */
+        value = is->low.number / 2 + is->high.number / 2;
+    return value;
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
+                                            const tcall_limits_ *is,
+                                            tcall_int step)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
+    tcall_int one = 1, len, i;
+    if (types & TCALL_SHAPE_STRING) {
+        len = tcall_nearest_(is, 5, 1, 1);
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        for (i = 0; i < is->digits; i++)
+            one *= 10;
+        tcall_write_comma_(out);
+        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
+                          is->digits);
+    }
 }
 
 /* Writes a value that a node allows. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
+    const tcall_limits_ is = tcall_limits_of_(node);
     (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
     else
-        tcall_put_number_near_(out, node);
+        tcall_put_near_(out, node->types, &is, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14199,6 +14299,124 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               const tcall_object *shape)
 {
     tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+}
+
+/* ---- an example of what the text of a schema allows ---- */
+
+/* So many decimals of its numbers count. */
+enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
+
+/* Returns the value of a keyword in units of the last of so many decimals,
+ * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
+ * sums of them are numbers, too. */
+static tcall_int tcall_example_units_(const char *schema, uint8_t on,
+                                      int digits)
+{
+    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
+    tcall_num_ number = tcall_text_number_(at ? at : "0");
+    tcall_int value;
+    int rest;
+    tcall_num_whole_(&number, digits + 1, &value, &rest);
+    return value / 10 + (value % 10 > 0 || rest > 0);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
+                                                       const char *schema,
+                                                       unsigned types)
+{
+    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
+    tcall_int step =
+        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
+    tcall_limits_ is;
+    uint8_t on;
+    memset(&is, 0, sizeof is);
+    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
+        if (tcall_limits_by_(on) == is.of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on)))
+            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
+                tcall_example_units_(schema, on, is.digits), true,
+                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
+    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    tcall_write_open(out, '{');
+    for (; name && !out->error; name = tcall_text_sibling_(name)) {
+        const char *property = tcall_text_find_(first, name);
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type)
+        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (types == TCALL_SHAPE_OBJECT && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (types == TCALL_SHAPE_ARRAY && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_schema_scalar_(out, schema, types);
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
 }
 
 /* ---- JSON Schema ---- */
@@ -14850,242 +15068,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 }
 
 /* ==========================================================================
- * >>schemas
- */
-
-/* ---- at the start ---- */
-
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(void *user, const tcall_schema *fault)
-{
-    const tcall_judged_ *judged = (const tcall_judged_ *)user;
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
-}
-
-/* How deep $ref and allOf are followed. */
-enum { TCALL_ROOT_DEPTH_ = 4 };
-
-/* Returns whether a list of values in JSON text has an object. */
-static bool tcall_lists_object_(const char *list)
-{
-    const char *at = tcall_text_next_(list + 1);
-    while (*at != ']' && *at != '{')
-        at = tcall_text_next_(tcall_text_skip_(at));
-    return *at == '{';
-}
-
-/* Returns whether an object may be right for a node: only what says so whatever
- * is in the object counts. */
-static bool tcall_takes_objects_(const tcall_node *node, int depth)
-{
-    bool takes = node->types & TCALL_SHAPE_OBJECT;
-    const tcall_row *row = depth ? node->rows : NULL;
-    uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row)) {
-        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
-        for (i = 0; all && takes && i < row->count; i++)
-            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
-            takes = row->of.members->node.rows ||
-                    !tcall_takes_objects_(&row->of.members->node, 0);
-        if (row->on == TCALL_ON_CONST_)
-            takes = *row->of.text == '{';
-        if (row->on == TCALL_ON_ENUM_)
-            takes = tcall_lists_object_(row->of.text);
-    }
-    return takes;
-}
-
-/* A schema of a row must compile, into the free part of the block, at whose
- * beginning its nodes are not held yet; parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
-{
-    tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
-                            judged->tc->desc.patterns};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (judged->tc->desc.validator && !source.made) {
-        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
-            return TCALL_OK;
-        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return TCALL_E_SCHEMA;
-    }
-    r = source.reader->compile(schema, source, tcall_block_gap_(block),
-                               tcall_block_free_(block), &author);
-    if ((r == TCALL_E_MEMORY || r >= 0) &&
-        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
-        return TCALL_E_MEMORY;
-    if (r < 0 || schema->text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return r < 0 ? r : TCALL_OK;
-    tcall_schema_fault_(
-        schema, &author,
-        (size_t)(tcall_text_space_(schema->text) - schema->text),
-        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
-}
-
-TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
-                                     tcall_schema_text source, void *mem,
-                                     size_t size, const tcall_author_ *author)
-{
-    return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author);
-}
-
-/* Nodes that were made before stay where they are. */
-TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                                    void *mem, size_t size,
-                                    const tcall_author_ *author)
-{
-    (void)mem;
-    (void)size;
-    (void)author;
-    *out = *source.made;
-    return TCALL_OK;
-}
-
-/* ---- an example of what a schema allows ---- */
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
-        value = tcall_text_get_(schema, keywords[i]);
-        if (i < 2)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(
-            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
-            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
-}
-
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
-{
-    return source.reader ? source.reader->say : NULL;
-}
-
-/* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
@@ -15489,11 +15471,14 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
+/* What a character is. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
+    TCALL_CHAR_CAPITAL_,
+    TCALL_CHAR_WIDE_, /* of a script without spaces */
+    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
 };
 
 /* The kind of all characters from a code point on, up to the next row. */
@@ -15501,7 +15486,7 @@ static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
     {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
     {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
@@ -15524,7 +15509,6 @@ typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
     uint8_t kind;
-    bool capital;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15544,13 +15528,12 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
+    size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
+    if (code < 0x80) /* most of them */
+        i = 4;
+    while (tcall_scripts_[i].first > code)
+        i--;
+    return tcall_scripts_[i].kind;
 }
 
 /* Returns the lower letter of a code point, in Latin-1 without its accent. */
@@ -15558,6 +15541,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 {
     /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
         tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
@@ -15580,39 +15565,29 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;            /* look for sentences, and for keys of JSON */
-    bool json;             /* decode escapes */
-    bool in_key;           /* the word is part of a key */
-    bool sentence;         /* a sentence ended before the word */
-    bool paired;           /* the word includes the character at the cursor */
-    const char *start;     /* of the word in the text */
-    const char *word; /* its letters: there, or where they had to be folded */
-    size_t length;    /* of them, in bytes */
+    bool parted; /* look for sentences, and in JSON for keys and escapes */
+    bool json;
+    bool in_key;          /* the word is part of a key */
+    const char *sentence; /* where that of the word begins */
+    const char *start;    /* of the word in the text */
+    const char *letters;  /* there, or in word where they had to be folded */
+    size_t length;        /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
-    char folded[TCALL_WORD_BYTES_];
+    uint32_t stem, prefix;        /* hashes; prefix is 0 for short words */
+    unsigned count;               /* words of the text so far */
+    char word[TCALL_WORD_BYTES_]; /* its letters, folded */
 } tcall_split_;
 
 static void tcall_split_init_(tcall_split_ *words, tcall_str text)
 {
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-static void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    size_t i = 0;
-    tcall_split_init_(words, input);
-    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
-        i++;
-    words->input = true;
-    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+    const char *at = text.ptr;
+    memset(words, 0, offsetof(tcall_split_, word));
+    words->cursor = words->sentence = at;
+    words->end = text.len ? at + text.len : at;
+    while (at < words->end && (unsigned char)*at <= ' ')
+        at++;
+    words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
 /* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
@@ -15628,34 +15603,28 @@ static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
     return 6;
 }
 
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
+/* Returns the character at the cursor. A byte that is not UTF-8 has the
+ * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at);
+    uint32_t code = 0;
     tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
+    c.bytes = left > 0;
+    if (left > 1 && *at == '\\' && words->json)
+        c.bytes = tcall_escape_code_(at, left, &code);
+    else if (left && (unsigned char)*at < 0x80)
+        code = (unsigned char)*at;
+    else if (left && tcall_utf8_len_(at, words->end)) {
+        code = (uint32_t)tcall_utf8_next_(&at);
+        c.bytes = (size_t)(at - words->cursor);
+    }
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
+        !tcall_between_(code, 0xDF, 0xFF))
+        c.kind = TCALL_CHAR_CAPITAL_;
     return c;
 }
 
@@ -15681,6 +15650,67 @@ static const char tcall_bytes_[] = "                                "
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
+/* Notes what a sign means for the next word, which the cursor is at. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+{
+    const char *next = words->cursor;
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
+            break;
+        /* fall through */
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = next; break;
+    case '"':
+        if (!words->json || *words->start != '"') /* an escaped one */
+            break;
+        words->in_key = tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = next;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->word + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Reads a word, or one sign; returns whether it was a word. A word is a row of
+ * characters of one kind, where capitals and small letters that follow them are
+ * one; or two wide characters, of which the second is read again. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    words->start = words->cursor;
+    words->letters = words->word;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+            !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
+            return true;
+        if (kind == TCALL_CHAR_WIDE_) {
+            tcall_split_put_(words, c.code);
+            return true;
+        }
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            tcall_split_sign_(words, c.code);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        kind = c.kind;
+    }
+}
+
 /* Returns where bytes of this sort end. */
 static const char *tcall_row_(const char *at, const char *end, char sort)
 {
@@ -15689,128 +15719,9 @@ static const char *tcall_row_(const char *at, const char *end, char sort)
     return at;
 }
 
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        words->sentence |= words->in_key;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length += tcall_utf8_(end, code);
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    words->start = words->word = words->cursor;
-    if (!after)
-        return tcall_split_fold_(words);
-    words->cursor = after;
-    words->length = (size_t)(after - words->start);
-    return true;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
- * of a shape goes on with the next one; returns false at the end of all. */
-static bool tcall_split_skip_(tcall_split_ *words)
-{
-    for (;;) {
-        const char *at = words->cursor;
-        tcall_str next;
-        words->cursor = tcall_row_(at, words->end, ' ');
-        for (; words->input && at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-        if (words->cursor < words->end)
-            return true;
-        if (!words->shape)
-            return false;
-        next = tcall_shape_words_(words->shape, words->shape_text++);
-        if (!next.len)
-            return false;
-        words->cursor = next.ptr;
-        words->end = next.ptr + next.len;
-    }
-}
-
 /* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
+ * share: y and i differ in a bit that does not count, and so do capitals. They
+ * rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned bits = (unsigned)(word[0] & 31) << 5;
@@ -15819,6 +15730,27 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
+}
+
+/* Reads a word of ASCII letters or digits, which stays where it is until
+ * somebody wants it. Returns false where other characters or escapes follow. */
+static bool tcall_split_ascii_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    const char *small = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
+    if (after == at)
+        after = tcall_row_(at, end, '0');
+    else if (small - at > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after == at ||
+        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        return false;
+    words->start = words->letters = at;
+    words->length = (size_t)(after - at);
+    words->cursor = after;
+    return true;
 }
 
 /* ---- stems */
@@ -15851,11 +15783,11 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+/* Returns the FNV-1a hash of a word. In words with endings y counts as i: city,
  * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
+    uint32_t hash = TCALL_HASH_EMPTY_;
     for (; length > 0; length--, word++) {
         char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
@@ -15869,46 +15801,36 @@ static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length, first;
+    size_t length = words->length;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = 0;
+    if (endings && length >= TCALL_WORD_PREFIX_)
+        words->prefix = ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true);
 }
 
 /* Reads the next wanted word and makes its stem; returns false at the end.
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
-    words->sentence = false;
-    do {
-        do
-            if (!tcall_split_skip_(words))
-                return false;
-        while (!tcall_split_read_(words));
+    size_t i;
+    for (;;) {
+        if (!words->parted)
+            words->cursor = tcall_row_(words->cursor, words->end, ' ');
+        if (words->cursor == words->end)
+            return false;
+        if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
+            continue;
         words->count++;
-        words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
-    tcall_split_lower_(words);
+        words->initials = tcall_initials_(words->letters, words->length);
+        if (!words->wanted || TCALL_BIT_OF_(words->wanted, words->initials))
+            break;
+    }
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    for (i = 0; i < words->length && words->letters != words->word; i++)
+        words->word[i] = (char)(words->letters[i] | 0x20);
     tcall_split_stem_(words);
     return true;
 }
@@ -15962,8 +15884,7 @@ typedef struct tcall_ranking_ {
     const tcall *outer; /* who was busy before */
     size_t mark;        /* of the block */
     tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
+    tcall_pick_opts opts;   /* with all defaults */
     tcall_record_ *records; /* of all tools */
     size_t count;           /* of all tools; a scorer may add others */
     uint32_t tools;         /* that may be picked */
@@ -16046,17 +15967,20 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
 static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
+    const char *sentence = ranking->input.ptr;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, ranking->input);
+    tcall_split_init_(&words, ranking->input);
+    words.parted = true;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
-        if (words.sentence && length >= 3 &&
+        if (words.sentence != sentence && length >= 3 &&
             ranking->sentence_count < TCALL_PICK_SENTENCES_) {
             ranking->sentence_count++;
             length = 0;
         }
+        sentence = words.sentence;
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
@@ -16067,34 +15991,28 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     }
 }
 
-/* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
-{
-    tcall_split_ words, others;
-    tcall_split_init_(&words, line);
-    words.wanted = ranking->initials;
-    while (tcall_split_next_(&words)) {
-        int term = tcall_key_term_(ranking, words.stem);
-        if (term < 0)
-            continue;
-        tcall_split_init_(&others, line);
-        while (tcall_split_next_(&others))
-            if (tcall_key_term_(ranking, others.stem) != term)
-                tcall_key_add_(ranking, others.stem, others.initials,
-                               (unsigned)term, true);
-    }
-}
-
+/* For each term that a line of synonyms contains, makes its words keys. A line
+ * is a sentence. */
 static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    const char *const *text = ranking->opts->synonyms;
+    const char *const *text = ranking->opts.synonyms;
     for (; text && *text; text++) {
-        const char *line = *text;
-        while (*line) {
-            size_t length = strcspn(line, "\n");
-            tcall_ranking_line_(ranking, tcall_slice_(line, length));
-            line += length;
-            line += *line == '\n';
+        tcall_split_ words, others;
+        tcall_split_init_(&words, tcall_str_of(*text));
+        words.parted = true;
+        words.wanted = ranking->initials;
+        while (tcall_split_next_(&words)) {
+            int term = tcall_key_term_(ranking, words.stem);
+            if (term < 0)
+                continue;
+            others = words;
+            others.cursor = words.sentence;
+            others.wanted = NULL;
+            while (tcall_split_next_(&others) &&
+                   others.sentence == words.sentence)
+                if (tcall_key_term_(ranking, others.stem) != term)
+                    tcall_key_add_(ranking, others.stem, others.initials,
+                                   (unsigned)term, true);
         }
     }
 }
@@ -16106,41 +16024,48 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
     return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
 
-/* Adds to the sum of a term; what is only like it counts once. */
-static void tcall_record_add_(tcall_record_ *record, unsigned key,
-                              unsigned exact, unsigned fuzzy)
-{
-    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
-    unsigned sum = tcall_record_sum_(record, term);
-    uint8_t *both = &record->sums[term / 2];
-    if (!(key & TCALL_KEY_FUZZY_))
-        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
-    else if (sum < fuzzy)
-        sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
-}
-
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
-enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+/* What a word counts in the name, title, description, tags and parameters of a
+ * tool, in quarters: when it is the word itself, when it is a synonym or has
+ * the same prefix, and for the length of the texts. Words of all schemas need
+ * no list: being common, they weigh nothing. */
+enum { TCALL_TEXT_PARAMETERS_ = 4 };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+} tcall_text_weights_[] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-/* Adds a word of a tool to the sums of the terms that have this key. Returns
- * whether there is such a term. */
+/* Returns one of the texts of a tool. Of parameters there can be several: the
+ * one after the last is empty. */
+static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
+{
+    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
+    texts[0] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
+        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; what is
+ * only like them counts once. Returns whether there is such a term. */
 static bool tcall_record_hit_(const tcall_ranking_ *ranking,
                               tcall_record_ *record, uint32_t hash,
                               const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
-        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
-        hit = true;
+    for (; (key = tcall_key_find_(ranking, hash, &slot)) != 0; hit = true) {
+        unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+        unsigned sum = tcall_record_sum_(record, term);
+        uint8_t *both = &record->sums[term / 2];
+        if (!(key & TCALL_KEY_FUZZY_))
+            sum = tcall_at_most_(sum + weight->exact, TCALL_PICK_SUM_);
+        else if (sum < weight->fuzzy)
+            sum = weight->fuzzy;
+        *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
     }
     return hit;
 }
@@ -16150,40 +16075,28 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
+    tcall_str text = tcall_tool_text_(tool, 0);
     unsigned length = 1, asked = 0, i;
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
+    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
+        const struct tcall_text_weight_ *weight =
+            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
         tcall_split_ words;
-        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        tcall_split_init_(&words, text);
         words.wanted = ranking->initials;
-        if (i == TCALL_TEXT_PARAMETERS_) {
-            words.json = !tool->shape;
-            words.shape = tool->shape;
-        }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
                 (words.prefix &&
                  tcall_record_hit_(ranking, record, words.prefix, weight)))
                 asked += 16;
         length += weight->length * words.count;
-        if (i == TCALL_TEXT_NAME_ && words.count)
+        if (i == 0 && words.count)
             record->name = (uint8_t)(asked / words.count);
+        text = tcall_tool_text_(tool, i + 1);
     }
     record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
 /* ---- tools that may be picked */
-
-static const tcall_pick_opts tcall_pick_defaults_ = {
-    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
-/* Private initialisers name no member: C++ would want them in order. */
-static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -16194,31 +16107,35 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
-    if (!safe && !opts->allow_unsafe)
+    if (!safe && !(opts && opts->allow_unsafe))
         return "unsafe";
-    if (opts->streaming && !tool->streaming)
+    if (opts && opts->streaming && !tool->streaming)
         return "streaming";
-    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
+    return opts && opts->max_cost && tool->cost > opts->max_cost ? "cost"
+                                                                 : NULL;
 }
 
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
- * Returns false once, too, when time is up. */
-static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+ */
+static bool tcall_ranking_next_(const tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall *tc = ranking->tc;
-    const tcall_pick_opts *opts = ranking->opts;
-    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
-        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
-        ranking->timed_out = true;
-        return false;
-    }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
+        if (!tcall_pick_excludes_(ranking->tc, &ranking->opts,
+                                  &ranking->tc->desc.tools[*i]))
             return true;
     return false;
+}
+
+/* Returns whether time is up. */
+static bool tcall_ranking_is_late_(tcall_ranking_ *ranking)
+{
+    const tcall *tc = ranking->tc;
+    if (ranking->opts.timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= ranking->opts.timeout_ms)
+        ranking->timed_out = true;
+    return ranking->timed_out;
 }
 
 /* ---- the built-in scorer */
@@ -16240,6 +16157,8 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
     unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_record_ *record = &ranking->records[i];
+        if (tcall_ranking_is_late_(ranking))
+            break;
         tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
         ranking->lengths += record->length;
         ranking->tools++;
@@ -16303,7 +16222,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
     unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+    for (tool = 0; ranking->tools && tool < ranking->count; tool++) {
         cover = tcall_ranking_parts_(ranking, tool, parts);
         most = cover > most ? cover : most;
         for (i = 0; i <= ranking->sentence_count; i++)
@@ -16339,6 +16258,8 @@ static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
                                             const tcall_pick_opts *opts)
 {
+    /* Private initialisers name no member: C++ would want them in order. */
+    static const tcall_scorer words = {"words", NULL, NULL, 0, 0};
     size_t size =
         sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
     size_t mark = tcall_block_mark_(&tc->block);
@@ -16354,17 +16275,18 @@ static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
     ranking->outer = tc->busy;
     tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
-    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+    if (opts)
+        ranking->opts = *opts;
+    if (!ranking->opts.scorer_count) {
+        ranking->opts.scorers = &words;
+        ranking->opts.scorer_count = 1;
+    }
     ranking->records = (tcall_record_ *)(void *)(ranking + 1);
     ranking->count = tc->desc.tool_count;
     ranking->started = tcall_now_(tc);
     tcall_ranking_input_(ranking);
     tcall_ranking_synonyms_(ranking);
-    if (ranking->term_count > 0)
-        tcall_ranking_prepare_(ranking);
+    tcall_ranking_prepare_(ranking);
     return ranking;
 }
 
@@ -16403,19 +16325,21 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     pick.tool = &ranking->tc->desc.tools[i];
     pick.index = (uint16_t)i;
     pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
     return pick;
 }
 
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
- * unless that cannot say. The sum of weighted ranks fits 32 bits without their
- * last 12, since all weights are at most 4095. */
-static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
-                                   tcall_picked *pick,
+ * unless that cannot say or time is up. The sum of weighted ranks fits 32 bits
+ * without their last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
     int score = 0;
+    if (tcall_ranking_is_late_(ranking)) {
+        pick->timed_out = !pick->weights;
+        return;
+    }
     if (scorer->score)
         score = scorer->score(scorer->user, ranking->input, pick->tool,
                               pick->index);
@@ -16435,37 +16359,31 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
 static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
                               int room)
 {
-    const tcall_scorer *scorer;
+    const tcall_pick_opts *opts = &ranking->opts;
     int count = 0;
-    size_t i;
-    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+    size_t i, k;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (pick.pinned)
             continue;
-        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
-                tcall_ranking_combine_(ranking, &pick, scorer);
+        for (k = 0; k < opts->scorer_count; k++)
+            if (!opts->scorers[k].top)
+                tcall_ranking_combine_(ranking, &pick, &opts->scorers[k]);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* Ranks by all scorers, of which those with `top` may want to see more tools
- * than the `most` that are to be picked; `room` are the picks there are. */
-static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int most, int room)
+/* Ranks the best again by the scorers that see no more of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count)
 {
-    const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int count, i;
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
-    for (scorer = ranking->scorers; scorer < end; scorer++) {
+    size_t k;
+    int i;
+    for (k = 0; k < ranking->opts.scorer_count; k++) {
+        const tcall_scorer *scorer = &ranking->opts.scorers[k];
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
-            size_t tool = picks[i].index;
-            if (!tcall_ranking_next_(ranking, &tool))
-                break;
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
@@ -16473,36 +16391,23 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
-    }
-    return count;
-}
-
-/* Sets the scores, and returns the number of picks that are good enough. */
+/* Sets the scores, and keeps the picks that are good enough, or that nobody
+ * ranked in time; returns their number. */
 static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
-    const tcall_pick_opts *opts = ranking->opts;
+    const tcall_pick_opts *opts = &ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
-    int i;
+    int i, kept = 0;
+    /* A hundred times a rank fits 32 bits once it is divided by 128. */
+    uint32_t least = count > 0 ? picks[0].rank / 128 * opts->relative : 0;
     for (i = 0; i < count; i++) {
-        /* A hundred times a rank fits 32 bits once it is divided by 128. */
-        uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
-        if (picks[i].score < min_score ||
-            percent < picks[0].rank / 128 * opts->relative)
-            break;
+        if (picks[i].timed_out ||
+            (picks[i].score >= min_score && picks[i].rank / 128 * 100 >= least))
+            picks[kept++] = picks[i];
     }
-    return i;
+    return kept;
 }
 
 /* Ranks the tools and chooses among them. Pinned tools have their room among
@@ -16510,19 +16415,22 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
 static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
                                  int max)
 {
-    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    const tcall_pick_opts *opts = &ranking->opts;
+    int most = opts->max ? opts->max : 3, room = max, seen, count;
     size_t i;
     for (i = 0; i < ranking->count; i++)
         room -= ranking->tc->desc.tools[i].pinned;
     most = room < most ? room : most;
-    count = tcall_ranking_run_(ranking, picks, most, room);
-    count =
-        ranking->timed_out
-            ? tcall_ranking_add_(ranking, picks, 0, most, false)
-            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
-    if (room < max)
-        count = tcall_ranking_add_(ranking, picks, count, max, true);
-    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
+    seen = most; /* scorers may want to see more than are picked */
+    for (i = 0; i < opts->scorer_count; i++)
+        seen = opts->scorers[i].top > seen ? opts->scorers[i].top : seen;
+    count = tcall_ranking_all_(ranking, picks, room < seen ? room : seen);
+    count = tcall_ranking_top_(ranking, picks, count);
+    count = tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++)
+        if (ranking->tc->desc.tools[i].pinned)
+            picks[count++] = tcall_ranking_pick_(ranking, i);
+    for (i = 0; opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
         tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
@@ -16601,87 +16509,68 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+/* Writes a tool: its score and why it was picked, or why it may not be. */
+static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_picked *pick)
 {
-    const tcall_record_ *record = &ranking->records[pick->index];
-    const char *before = "matched ";
+    const char *before = "matched ", *reason;
     unsigned i;
-    for (i = 0; i < ranking->term_count; i++) {
+    reason = tcall_pick_excludes_(ranking->tc, &ranking->opts, pick->tool);
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "tool", pick->tool->name);
+    if (!reason) {
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, pick->score, 3);
+        reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
+    }
+    tcall_write_key(w, "reason");
+    tcall_write_quote(w);
+    for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
-        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+        if (!tcall_record_sum_(&ranking->records[pick->index], i))
             continue;
         tcall_write_text(w, before);
         tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
         before = ", ";
     }
-    if (pick->pinned || pick->timed_out)
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-    else if (*before == 'm')
-        tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_pick_report *report)
-{
-    const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
-    for (; pick < end; pick++) {
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", pick->tool->name);
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
-        tcall_write_key(w, "reason");
-        tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
-        tcall_write_unquote(w);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-}
-
-/* Writes the tools that may not be picked, each with the first reason. */
-static void tcall_write_excluded_(tcall_writer *w,
-                                  const tcall_ranking_ *ranking)
-{
-    size_t i;
-    tcall_write_open(w, '[');
-    for (i = 0; i < ranking->count; i++) {
-        const tcall_tool *tool = &ranking->tc->desc.tools[i];
-        const char *reason =
-            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
-        if (!reason)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", tool->name);
-        tcall_write_word_(w, "reason", reason);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
+    if (reason || *before == 'm')
+        tcall_write_text(w, reason ? reason : "no word of it");
+    tcall_write_unquote(w);
+    tcall_write_close(w, '}');
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count), i;
     tcall_ranking_ *ranking =
         tcall_ranking_begin_(tc, report->input, report->opts);
-    const tcall_scorer *scorer;
+    int n;
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    for (i = 0; i < ranking->opts.scorer_count; i++) {
+        const char *name = ranking->opts.scorers[i].name;
+        tcall_write_string(w, name ? name : "words");
+    }
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
     tcall_write_key(w, "picks");
-    tcall_write_picked_(w, ranking, report);
+    tcall_write_open(w, '[');
+    for (n = 0; n < report->count; n++)
+        tcall_write_ranked_(w, ranking, &report->picks[n]);
+    tcall_write_close(w, ']');
     tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, ranking);
+    tcall_write_open(w, '[');
+    for (i = 0; i < ranking->count; i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
+            tcall_write_ranked_(w, ranking, &pick);
+    }
+    tcall_write_close(w, ']');
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     tcall_ranking_end_(ranking);
@@ -16919,9 +16808,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, &size);
-    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                  tc->desc.patterns};
-    int r = source.reader->compile(&schema, source, gap, size, &author);
+    const tcall_author_ author = {
+        tcall_str_of(source.text), source.made,      gap,  size,
+        tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
+    int r = source.reader->compile(&schema, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18888,7 +18778,7 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
@@ -20030,91 +19920,159 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* ==========================================================================
  * >>provider
  *
- * A request is written by plain calls of the JSON writer. What formats share
- * is here: the conversation in the order in which they want it, the tools that
- * are sent, and the choice among them.
+ * The body of a request is data, as its items and tools are: ready bytes with
+ * holes. What formats share is here: how such forms are filled, the order in
+ * which providers want a conversation, the tools that are sent, and the choice
+ * among them.
  */
 
-/* ---- members of objects ---- */
+/* ---- forms ----
+ *
+ * A form is ready bytes with holes, and with parts that may be left out. What
+ * stands between %<c and %> is written where the condition c holds. Where that
+ * begins with a quote it is a member of the body: it gets the comma that is due
+ * before it, and is left out as well where the user gives his own.
+ *
+ * Holes of an item:
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same within a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type
+ *
+ * Of a tool: %N its name, %T its description, %J its schema, %F whether it is
+ * strict, which is known behind the schema.
+ *
+ * Of a request: %M the model, %S the instructions, %X the limit of the answer,
+ * %A the same where there has to be one, %C the tokens of a conversation, %K
+ * the tool that must be called, %P whether calls may come side by side, %R
+ * whether it streams, %G the member that the words of a reasoning are; %I the
+ * items and %L the tools, which whoever fills the form writes.
+ */
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       const char *value)
+/* Items are parts of messages, where a format has those. On which side of the
+ * conversation an item is, and how far a message of the model is written. */
+enum {
+    TCALL_SIDE_NONE_,
+    TCALL_SIDE_MODEL_,
+    TCALL_SIDE_TEXT_,
+    TCALL_SIDE_CALLS_,
+    /* Likewise, but its content is a list of parts, which reasoning began. */
+    TCALL_SIDE_PARTS_,
+    TCALL_SIDE_PARTS_TEXT_,
+    TCALL_SIDE_PARTS_CALLS_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
+    TCALL_SIDES_COUNT_
+};
+
+/* How a format writes its requests. */
+typedef struct tcall_request_forms_ {
+    const char *body;
+    const char *items;                   /* made by TCALL_FORMS_ */
+    const char *steps;                   /* of a message that holds items */
+    uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
+    const char *tool;
+    /* Writes reasoning that is no words as a member of a message; NULL: the
+     * form of such an item does. See >>servers. */
+    void (*data)(tcall_writer *out, tcall_str pieces);
+} tcall_request_forms_;
+
+/* A request at work: what its forms are filled with. */
+typedef struct tcall_filling_ {
+    tcall_writer *out;
+    const tcall_provider *provider;
+    const tcall_request_forms_ *forms;
+    const tcall_chat_request *request;
+    tcall_item item;        /* at hand */
+    const tcall_tool *tool; /* likewise */
+    tcall_strict_budget_ budget;
+    bool strict;  /* the tool at hand */
+    bool sent;    /* there are tools */
+    bool user;    /* the last item is one of the user, not a result */
+    char choice;  /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side; /* TCALL_SIDE_..._ of the last item */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
+    char id[9];              /* of the item, where its own is refused */
+} tcall_filling_;
+
+static const char *tcall_truth_(bool truth)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, value);
+    return truth ? "true" : "false";
 }
 
-/* Likewise, unless there is no text. */
-TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
-                                         const char *value)
+/* What belongs into a hole, unless it is written otherwise. A call whose
+ * arguments are no object was not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    if (value && *value)
-        tcall_write_member_(out, key, value);
+    const tcall_chat_request *request = f->request;
+    const tcall_item *item = &f->item;
+    switch (hole) {
+    case 'M': return tcall_str_of(request->model);
+    case 'S': return tcall_str_of(request->system);
+    case 'K': return tcall_str_of(request->choice_name);
+    case 'G': return tcall_str_of(f->provider->member);
+    case 'N': return tcall_str_of(f->tool->name);
+    case 'T': return tcall_str_of(f->tool->description);
+    case 'P': return tcall_str_of(tcall_truth_(!request->no_parallel));
+    case 'R': return tcall_str_of(tcall_truth_(request->stream));
+    case 'F': return tcall_str_of(tcall_truth_(f->strict));
+    default: break;
+    }
+    if (hole == 'i' || hole == 'm')
+        return tcall_slice_(
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
+    if (hole == 'n' || hole == 'y')
+        return item->name;
+    if (hole == 's')
+        return item->signature;
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
+               ? tcall_slice_("{}", 2)
+               : item->text;
 }
 
-/* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      long value)
+/* Does a condition hold? Those that are not listed are that a hole has
+ * something to hold, or that the choice is this one. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
 {
-    if (value <= 0)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_int(out, (tcall_int)value);
+    const tcall_chat_request *request = f->request;
+    const unsigned quirks = f->provider->quirks;
+    const bool limited = request->max_tokens > 0, large = request->context > 0;
+    switch (condition) {
+    case 'X': return limited;
+    case 'x': return !limited;
+    case 'C': return large;
+    case 'B': return limited || large;
+    case 'W': return limited || f->choice > '0';
+    case 'V': return limited && !(quirks & TCALL_QUIRK_MAX_TOKENS);
+    case 'v': return limited && quirks & TCALL_QUIRK_MAX_TOKENS;
+    case 'U': return request->stream && !(quirks & TCALL_QUIRK_NO_USAGE);
+    case 'Y': return (quirks & TCALL_QUIRK_ASK_REASONING) != 0;
+    case 'Z': return request->cache_prompt;
+    case 'L': return f->sent;
+    case 'F': return f->strict;
+    case 'P':
+        return f->sent &&
+               (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                (request->no_parallel && !(quirks & TCALL_QUIRK_NO_PARALLEL)));
+    default: break;
+    }
+    return condition >= '0' && condition <= '9'
+               ? f->choice == condition
+               : tcall_hole_(f, condition).len > 0;
 }
 
-/* Does the user give this member of the body? */
-TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
-                                   const char *key)
+/* Does the user give this member of the body? The key begins with a quote. */
+static bool tcall_is_extra_(const tcall_chat_request *request, const char *key)
 {
-    return request->extra &&
-           tcall_text_get_(tcall_text_space_(request->extra), key);
-}
-
-/* Writes the limit of the answer, unless the user gives one of his own. */
-TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
-                                           const tcall_chat_request *request,
-                                           const char *key, long value)
-{
-    if (!tcall_is_extra_(request, key))
-        tcall_write_limit_(out, key, value);
-}
-
-/* Begins the body. A format with a path of its own for streams says there which
- * model it is and whether it streams. */
-TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    if (!provider->stream_path)
-        tcall_write_member_(out, "model", request->model);
-}
-
-/* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
-                                        tcall_writer *out,
-                                        const tcall_chat_request *request)
-{
-    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
-    tcall_str members = tcall_text_verbatim_(open);
-    if (!provider->stream_path)
-        tcall_write_flag_(out, "stream", request->stream);
-    if (*open && *tcall_text_space_(open + 1) != '}')
-        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
-    return tcall_write_close(out, '}');
-}
-
-/* Begins an object of settings, where there are any and the user does not give
- * his own. Returns whether it has to be written, and then closed. */
-TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *key, bool any)
-{
-    if (!any || tcall_is_extra_(request, key))
-        return false;
-    tcall_write_key(out, key);
-    tcall_write_open(out, '{');
-    return true;
+    const char *own = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str name = tcall_slice_(key + 1, strcspn(key + 1, "\""));
+    return *own == '{' && tcall_text_member_(own, name);
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -20177,68 +20135,6 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* ---- items ---- */
-
-/* How a format writes an item: ready bytes with holes.
- *
- *   %i  its id         %m  the same, empty if it was made up here
- *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same within a string
- *   %s  its signature  %r  the text of a result, which says that it failed
- *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type
- *
- * What stands between %<s and %> is left out where %s is empty. The forms of
- * the kinds of items come first, then these. */
-enum {
-    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
-                                                   "": like another one */
-    TCALL_FORM_DATA_, /* a reasoning that is no words */
-    /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; "": each is a message. */
-    TCALL_FORM_NEXT_IMAGE_,
-    TCALL_FORM_NEXT_USER_
-};
-
-/* The forms of a format; "": items that are never written. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, next_image, next_user)                             \
-    static const char me[] =                                                  \
-        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
-             "\0" failure "\0" data "\0" next_image "\0" next_user;
-
-/* Returns the form that an item is written in, or NULL. */
-static const char *tcall_form_of_(const char *forms, const tcall_item *item)
-{
-    unsigned row = item->kind;
-    const char *form;
-    if (row == TCALL_ITEM_RESULT && item->error &&
-        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
-        row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
-        row = TCALL_FORM_DATA_;
-    form = tcall_nth_(forms, row);
-    return *form ? form : NULL;
-}
-
-/* What of the item goes into a hole. A call whose arguments are no object was
- * not run; it goes back without. */
-static tcall_str tcall_hole_(const tcall_item *item, char hole)
-{
-    switch (hole) {
-    case 'i': return item->id;
-    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n':
-    case 'y': return item->name;
-    case 's': return item->signature;
-    case 'a':
-    case 'q':
-        if (!item->is_object)
-            return tcall_slice_("{}", 2); /* fall through */
-    default: return item->text;
-    }
-}
-
 /* Writes up to 48 bytes in base64 (RFC 4648). */
 static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
                                      size_t len)
@@ -20282,50 +20178,120 @@ static void tcall_write_inside_(tcall_writer *out, tcall_str text)
     out->quoted--;
 }
 
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *out, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    out->quoted++;
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(out, text);
+    out->quoted--;
+}
+
 /* Writes what belongs into a hole. The text of a result says that it failed,
  * for formats that have no flag for it; an object says so itself. */
-static void tcall_write_hole_(tcall_writer *out, char hole,
-                              const tcall_item *item)
+static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
-    tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+    const tcall_str text = tcall_hole_(f, hole);
+    tcall_writer *out = f->out;
+    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
-    if (hole == 'b')
-        tcall_write_base64_(out, value);
+    if (hole == 'X')
+        tcall_write_int(out, f->request->max_tokens);
+    else if (hole == 'C')
+        tcall_write_int(out, (tcall_int)f->request->context);
+    else if (hole == 'T')
+        tcall_write_description_(out, text.ptr ? text.ptr : "",
+                                 f->request->variables);
+    else if (hole == 'J')
+        f->strict = tcall_strict_write_(out, f->tool, &f->budget);
+    else if (hole == 'b')
+        tcall_write_base64_(out, text);
+    else if (hole == 'n')
+        tcall_write_name_(out, text);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
-        tcall_write_bytes(out, value.ptr, value.len);
-    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
-        tcall_write_name_(out, value);
+        tcall_write_bytes(out, text.ptr, text.len);
     else
-        tcall_write_inside_(out, value);
+        tcall_write_inside_(out, text);
 }
 
-/* Writes a form. Without an item it has no holes. */
-TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
-                                     const tcall_item *item)
+/* Returns what is behind the end of a part that is left out. */
+static const char *tcall_form_after_(const char *form)
 {
-    const char *hole;
-    tcall_write_comma_(out);
-    while ((hole = strchr(form, '%')) != NULL) {
-        tcall_write_bytes(out, form, (size_t)(hole - form));
-        form = hole + 2;
-        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
-            form = strstr(form, "%>") + 2;
-        else if (hole[1] != '<' && hole[1] != '>')
-            tcall_write_hole_(out, hole[1], item);
+    unsigned open = 1;
+    for (; open; form += 2) {
+        form = strchr(form, '%');
+        open = form[1] == '<' ? open + 1 : open - (form[1] == '>');
     }
-    tcall_write_text(out, form);
+    return form;
 }
 
-/* Writes a form with a text of ours in place of the name. */
-TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
-                                      const char *name)
+/* Begins a part, of which this is the condition. Returns where to go on. */
+static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.name = tcall_str_of(name);
-    tcall_write_form_(out, form, &item);
+    const bool member = part[1] == '"';
+    if (!tcall_form_wants_(f, *part) ||
+        (member && tcall_is_extra_(f->request, part + 1)))
+        return tcall_form_after_(part);
+    if (member)
+        tcall_write_comma_(f->out);
+    return part + 1;
 }
+
+/* Fills a form. Returns its end, or the letter of a hole for a list. */
+static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
+{
+    for (;;) {
+        const char *hole = form + strcspn(form, "%");
+        tcall_write_bytes(f->out, form, (size_t)(hole - form));
+        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
+            return *hole ? hole + 1 : hole;
+        form = hole + 2;
+        if (hole[1] == '<')
+            form = tcall_form_part_(f, form);
+        else if (hole[1] != '>')
+            tcall_write_hole_(f, hole[1]);
+    }
+}
+
+/* ---- items ---- */
+
+/* A format has a form for each kind of item, and then these. */
+enum {
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_,    /* a reasoning that is no words */
+    TCALL_FORM_THOUGHT_, /* one that is a part of a message's content */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
+
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning,  \
+                     data, thought, next_image, next_user)                     \
+    static const char me[] = user                                              \
+        "\0" text "\0" call "\0" result "\0" reasoning "\0" image "\0" failure \
+        "\0" data "\0" thought "\0" next_image "\0" next_user;
 
 /* ---- the conversation ---- */
 
@@ -20347,300 +20313,168 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results, and the next two nothing.
+/* What the model said in one answer is written in passes over its items. Where
+ * order counts the first writes all but the results, and the next two nothing.
  */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
     TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_
+    TCALL_PASS_RESULTS_,
+    TCALL_PASS_NONE_
 };
 
-/* The items of a conversation in the order in which providers want them. */
-typedef struct tcall_history_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t answer; /* where the answer at hand begins */
-    size_t at;     /* the place in it */
-    size_t item;   /* where the item of the user begins that was given last */
-    tcall_counted_ *counted; /* NULL: nothing is remembered */
-    size_t begun;            /* bytes written before the first item */
-    uint8_t pass;
-    bool after_call; /* in this pass */
-    bool user;       /* the last item is one of the user, not a result */
-    char id[9];      /* of the item, where its own is refused */
-} tcall_history_;
-
-/* Begins the items of a request. One that is only counted begins where the user
- * began to speak when it was counted last: then *state is what was then. */
-static void tcall_history_begin_(tcall_history_ *history,
-                                 const tcall_provider *to,
-                                 const tcall_chat_request *request,
-                                 tcall_writer *out, uint8_t *state)
+/* Reasoning is a secret between the model and its provider: is it this one's?
+ */
+static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
-    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
-    memset(history, 0, sizeof *history);
-    history->to = to;
-    history->chat = request->chat;
-    history->counted = counted;
-    history->begun = out->len;
-    if (!counted || !counted->at || counted->to != to)
-        return;
-    history->at = history->answer = counted->at;
-    out->len += counted->len;
-    out->last = counted->last;
-    *state = counted->state;
+    const tcall_provider *to = f->provider;
+    return to->reasoning && !f->request->chat->edited &&
+           tcall_str_eq(f->item.name, tcall_str_of(to->name));
 }
 
-/* Does the user begin to speak with this item? */
-static bool tcall_history_turns_(tcall_history_ *history,
-                                 const tcall_item *item)
+/* The pass in which the item at hand is written. */
+static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    const bool before = history->user;
-    history->user = tcall_item_opens_(item);
-    return history->user && !before && history->item;
+    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+        return TCALL_PASS_NONE_;
+    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
+        return TCALL_PASS_REASONING_;
+    if (f->item.kind == TCALL_ITEM_TEXT)
+        return TCALL_PASS_TEXT_;
+    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
 
-/* Remembers how much was written before the user began to speak. */
-static void tcall_history_note_(const tcall_history_ *history,
-                                const tcall_writer *out, uint8_t state)
+/* Prepares an item of the model. A signature that is none of this provider's is
+ * left out. A provider of signatures wants one of each call; of those that
+ * others made it takes this word. An item whose reasoning did not fit makes the
+ * request an error. */
+static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_counted_ *counted = history->counted;
-    if (!counted || out->error || out->len == history->begun)
-        return;
-    counted->to = history->to;
-    counted->at = history->item;
-    counted->len = out->len - history->begun;
-    counted->last = out->last;
-    counted->state = state;
-}
-
-/* Reasoning is a secret between the model and its provider: is this one's? */
-static bool tcall_history_owns_(const tcall_history_ *history,
-                                const tcall_item *item)
-{
-    const tcall_provider *to = history->to;
-    return to->reasoning && !history->chat->edited &&
-           tcall_str_eq(item->name, tcall_str_of(to->name));
-}
-
-/* Leaves out the signature of an item that is none of this provider's. A
- * provider of signatures wants one of each call; of those that others made it
- * takes this word. */
-static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
-{
-    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
-    const bool own = item->kind == TCALL_ITEM_CALL
-                         ? signs
-                         : tcall_history_owns_(history, item);
-    if (item->reasoning_dropped && !own)
-        item->reasoning_dropped = false;
+    tcall_item *item = &f->item;
+    const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool call = item->kind == TCALL_ITEM_CALL;
+    const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
-        !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
+        f->out->error = TCALL_E_MEMORY;
 }
 
-/* Is the item of the model given in this pass? */
-static bool tcall_history_takes_(tcall_history_ *history,
-                                 const tcall_item *item)
-{
-    uint8_t pass = TCALL_PASS_REASONING_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->after_call = true;
-    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
-        return true;
-    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
-        if (history->after_call)
-            pass = TCALL_PASS_CALLS_;
-        if (item->kind == TCALL_ITEM_TEXT)
-            pass = TCALL_PASS_TEXT_;
-    }
-    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
-                                     tcall_history_owns_(history, item));
-}
+/* ---- messages ----
+ *
+ * Items are parts of messages, where a format has those. Roles have to take
+ * turns: results of tools are said by the user, so what the user says next
+ * joins their message, where that may hold more.
+ *
+ * How OpenAI began to write them, a message of the model has its text, which is
+ * one string, and then its calls, which are one list. All else is a message
+ * each, but what an image of the user begins.
+ */
 
-/* Gives the next item, false at the end. An item whose reasoning did not fit
- * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
-                                       tcall_writer *out, tcall_item *item)
-{
-    for (;;) {
-        size_t next = history->at;
-        bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_is_users_(item->kind)) {
-            history->at = next;
-            if (tcall_history_takes_(history, item))
-                break;
-            continue;
-        }
-        history->after_call = false;
-        if (history->at != history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
-                                ? (uint8_t)TCALL_PASS_RESULTS_
-                                : (uint8_t)(history->pass + 1);
-            history->at = history->answer;
-            continue;
-        }
-        /* Results were given with their answer; one without a call is not. */
-        history->pass = TCALL_PASS_REASONING_;
-        history->item = history->at;
-        history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
-            item->kind = TCALL_ITEM_USER;
-            item->text = tcall_str_of("(an image was here, which is gone)");
-        }
-        if (!more || item->kind != TCALL_ITEM_RESULT)
-            return more;
-    }
-    tcall_history_sign_(history, item);
-    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, history->chat->block);
-    if (item->reasoning_dropped && !out->error)
-        out->error = TCALL_E_MEMORY;
-    if (history->pass == TCALL_PASS_RESULTS_)
-        tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for(history->to, item->id, history->id);
-    return true;
-}
-
-/* Writes items as messages that hold lists of them. Roles have to take turns:
- * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms; without the latter it is a
- * flat list. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    const bool flat = !*tcall_nth_(begin, 1);
-    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
-    tcall_item item;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &last);
-    while (tcall_history_next_(&history, out, &item)) {
-        const char *form = tcall_form_of_(forms, &item);
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, last);
-        if (!form || tcall_item_is_blank_(&item))
-            continue;
-        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
-                         (alone && item.kind == TCALL_ITEM_RESULT));
-        if (!flat && side != last) {
-            if (last)
-                tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
-            last = side;
-        }
-        tcall_write_form_(out, form, &item);
-    }
-    tcall_write_text(out, last ? "]}]" : "]");
-}
-
-/* ---- messages as OpenAI began to write them ---- */
-
-/* How far a message of the model is written: its text is one string, its calls
- * are one list. */
-enum {
-    TCALL_MESSAGE_NONE_,
-    TCALL_MESSAGE_OPEN_,
-    TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_,
-    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
-};
-
-/* What leads from each of the first three to the next, and ends the third; the
- * same where the content is a list of parts. */
+/* What leads to each side, of the model from the one before, and then what ends
+ * a message there. One of the model is ended behind its text. */
 static const char tcall_message_steps_[] =
-    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
-static const char tcall_message_parts_[] =
-    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
-
-typedef struct tcall_message_ {
-    tcall_writer *out;
-    const char *steps;
-    uint8_t written; /* TCALL_MESSAGE_..._ */
-} tcall_message_;
-
-static void tcall_message_to_(tcall_message_ *message, uint8_t to)
-{
-    if (message->written == TCALL_MESSAGE_NONE_ && to)
-        tcall_write_comma_(message->out);
-    while (message->written < to)
-        tcall_write_text(message->out,
-                         tcall_nth_(message->steps, message->written++));
-}
-
-static void tcall_message_end_(tcall_message_ *message)
-{
-    if (message->written == TCALL_MESSAGE_OPEN_)
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-    if (message->written)
-        tcall_write_text(message->out,
-                         message->written == TCALL_MESSAGE_TEXT_
-                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
-                             : "]}");
-    message->written = TCALL_MESSAGE_NONE_;
-    message->steps = tcall_message_steps_;
-}
-
-/* Writes reasoning that is no words as a member of a message: see >>servers. */
-typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
-
-/* Writes a reasoning, which led to the message: before its text and calls. A
- * further one after them cannot be said here. */
-static void tcall_message_reasoning_(tcall_message_ *message,
-                                     const tcall_item *reasoning,
-                                     const char *member, tcall_write_data_ data)
-{
-    tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
-        return;
-    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
-    if (reasoning->raw) {
-        data(out, reasoning->text);
-    } else if (member) {
-        tcall_write_pair_(out, member, reasoning->text);
-    } else {
-        if (message->steps == tcall_message_steps_)
-            tcall_write_form_(out, "\"content\":[", NULL);
-        message->steps = tcall_message_parts_;
-        tcall_write_form_(
-            out,
-            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
-            reasoning);
+    "\0{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0"
+    "{\"role\":\"assistant\",\"content\":[\0,{\"type\":\"text\",\"text\":\"\0"
+    "\"}],\"tool_calls\":[\0\0\0\0"
+    "\0\0\"}\0]}\0\0\"}]}\0]}\0\0\0]}";
+#define TCALL_MESSAGE_SIDES_(image)                            \
+    {                                                          \
+        TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
+            TCALL_SIDE_RESULTS_, TCALL_SIDE_MODEL_, image      \
     }
+
+/* The same of a format whose messages hold all kinds of items, and of one that
+ * has none. */
+#define TCALL_STEPS_(model, user) \
+    "\0" model "\0\0\0\0\0\0" user "\0" user "\0\0\0\0]}\0\0\0\0\0]}\0]}\0"
+static const char tcall_no_steps_[2 * TCALL_SIDES_COUNT_] = "";
+#define TCALL_ALL_SIDES_(results)                                        \
+    {                                                                    \
+        TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
+            TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
+    }
+
+static const char *tcall_step_(const tcall_filling_ *f, unsigned row)
+{
+    return tcall_nth_(f->forms->steps, row);
 }
 
-static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const char *forms)
+static void tcall_message_end_(tcall_filling_ *f)
 {
-    const char *form = tcall_form_of_(forms, item);
-    if (item->kind == TCALL_ITEM_TEXT) {
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(message->out, item->text);
-        return;
+    if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+    tcall_write_text(f->out, tcall_step_(f, TCALL_SIDES_COUNT_ + f->side));
+    f->side = TCALL_SIDE_NONE_;
+}
+
+static void tcall_message_to_(tcall_filling_ *f, unsigned to)
+{
+    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    if (f->side < first || f->side > to) {
+        tcall_message_end_(f);
+        if (*tcall_step_(f, first))
+            tcall_write_comma_(f->out);
+        f->side = (uint8_t)(first - 1);
     }
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
-                                     ? TCALL_FORM_NEXT_USER_
-                                     : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(message->out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE &&
-        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
-        message->written = TCALL_MESSAGE_SHOWN_;
+    while (f->side < to)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+}
+
+/* Do messages hold all kinds of items, if there are any? */
+static bool tcall_holds_all_(const tcall_filling_ *f)
+{
+    return f->forms->sides[TCALL_ITEM_TEXT] == TCALL_SIDE_MODEL_;
+}
+
+/* The side that the item at hand belongs to; 0: it can no longer be said, as
+ * reasoning behind a call. */
+static unsigned tcall_side_of_(const tcall_filling_ *f)
+{
+    const tcall_item *item = &f->item;
+    const unsigned side = f->forms->sides[item->kind];
+    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
+        return f->side;
+    if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
+        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+                   ? side + 3
+                   : side;
+    if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
+        return TCALL_SIDE_NONE_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
+}
+
+/* Returns the form that the item at hand is written in on its side, or NULL. */
+static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
+{
+    const tcall_item *item = &f->item;
+    const char *forms = f->forms->items, *form;
+    unsigned row = item->kind;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
+        row = TCALL_FORM_DATA_;
+    else if (side == TCALL_SIDE_PARTS_)
+        row = TCALL_FORM_THOUGHT_;
+    if (side == TCALL_SIDE_SHOWN_ && f->side == side)
+        row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_;
+    form = tcall_nth_(forms, row);
+    return side && *form ? form : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20648,42 +20482,108 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said. data
- * may be NULL. */
-TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *forms,
-                                         tcall_write_data_ data)
+/* Remembers how much was written before the user began to speak, which he does
+ * with the item at this place. */
+static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_history_ history;
-    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
-    tcall_item item;
-    uint8_t after_result = false;
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    if (request->system && *request->system)
-        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
-                           request->system);
-    tcall_history_begin_(&history, provider, request, out, &after_result);
-    while (tcall_history_next_(&history, out, &item)) {
-        const bool said =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
-        /* Only what the user says joins what he shows. */
-        if (said != shown || item.kind == TCALL_ITEM_RESULT)
-            tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) && !shown)
-            tcall_history_note_(&history, out, after_result);
-        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
-            tcall_write_form_(out, tcall_no_answer_, NULL);
-        after_result = item.kind == TCALL_ITEM_RESULT;
-        if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, data);
-        else
-            tcall_message_item_(&message, &item, forms);
+    tcall_counted_ *counted = f->counted;
+    if (!counted || !at || f->out->error || f->out->len == f->begun)
+        return;
+    counted->to = f->provider;
+    counted->at = at;
+    counted->len = f->out->len - f->begun;
+    counted->last = f->out->last;
+    counted->state = f->side;
+}
+
+/* A request that is only counted begins where the user began to speak when it
+ * was counted last. Returns the place. */
+static size_t tcall_count_from_(tcall_filling_ *f)
+{
+    tcall_counted_ *counted = f->request->counted;
+    f->begun = f->out->len;
+    f->counted = f->out->sink || f->out->buf ? NULL : counted;
+    if (!f->counted || !counted->at || counted->to != f->provider)
+        return 0;
+    f->out->len += counted->len;
+    f->out->last = counted->last;
+    f->side = counted->state;
+    return counted->at;
+}
+
+/* Writes the item at hand, which is at this place, and of the message around it
+ * as much as it needs. */
+static void tcall_write_item_(tcall_filling_ *f, size_t at)
+{
+    const unsigned to = tcall_side_of_(f);
+    const char *form = tcall_form_of_(f, to);
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(&f->item);
+    const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
+    if ((!form && !data) ||
+        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        return;
+    if (opens && !f->user)
+        tcall_count_note_(f, at);
+    f->user = opens;
+    if (told && f->side == TCALL_SIDE_RESULTS_ &&
+        f->provider->turns & TCALL_TURNS_ANSWERED) {
+        tcall_write_comma_(f->out);
+        tcall_write_text(f->out, tcall_no_answer_);
     }
-    tcall_message_end_(&message);
-    tcall_write_text(out, "]");
+    tcall_message_to_(f, to);
+    if (to != TCALL_SIDE_TEXT_ && to != TCALL_SIDE_PARTS_TEXT_)
+        tcall_write_comma_(f->out);
+    if (form)
+        tcall_write_form_(f, form);
+    else
+        f->forms->data(f->out, f->item.text);
+}
+
+/* Writes one answer of the model, which begins at this place, with the results
+ * of its calls. Returns where it ends. */
+static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
+{
+    const tcall_chat *chat = f->request->chat;
+    uint8_t pass;
+    size_t at, next = from;
+    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+        bool after_call = false;
+        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
+                               !tcall_is_users_(f->item.kind);
+             at = next) {
+            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            if (pass != tcall_pass_of_(f, after_call) &&
+                (pass != TCALL_PASS_RESULTS_ ||
+                 f->item.kind != TCALL_ITEM_CALL))
+                continue;
+            tcall_item_prepare_(f);
+            if (pass == TCALL_PASS_RESULTS_)
+                tcall_find_result_(chat, next, &f->item);
+            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+            tcall_write_item_(f, at);
+        }
+    }
+    return at;
+}
+
+/* Writes the items of a request. Results are written with their answer; one
+ * without a call is not. */
+static void tcall_write_items_(tcall_filling_ *f)
+{
+    const tcall_chat *chat = f->request->chat;
+    size_t at = tcall_count_from_(f), next = at;
+    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
+        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
+            f->item.kind = TCALL_ITEM_USER;
+            f->item.text = tcall_str_of("(an image was here, which is gone)");
+        }
+        if (!tcall_is_users_(f->item.kind))
+            next = tcall_write_answer_(f, at);
+        else if (f->item.kind != TCALL_ITEM_RESULT)
+            tcall_write_item_(f, at);
+    }
+    tcall_message_end_(f);
 }
 
 /* ---- tools ---- */
@@ -20702,133 +20602,89 @@ static bool tcall_is_sent_(const tcall_provider *provider,
            strcmp(tool->name, request->choice_name) == 0;
 }
 
-static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
-                                                  tcall_str name)
+/* Writes the tools of a request. One that went out before the sink refused more
+ * is not written again; what it takes of the budget counts nevertheless. */
+static void tcall_write_tools_(tcall_filling_ *f)
 {
-    for (; table && table->name; table++)
-        if (tcall_str_eq(tcall_str_of(table->name), name))
-            return table;
-    return NULL;
-}
-
-/* Writes a description, ${name} replaced, in one pass: what a variable holds
- * is not looked at again. */
-static void tcall_write_description_(tcall_writer *out, const char *text,
-                                     const tcall_variable *variables)
-{
-    const char *open, *end;
-    text = text ? text : "";
-    while ((open = strstr(text, "${")) != NULL &&
-           (end = strchr(open, '}')) != NULL) {
-        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
-        const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(out, text, (size_t)(open - text));
-        tcall_write_text(out, found ? found->text : "${");
-        text = found ? end + 1 : open + 2;
-    }
-    tcall_write_text(out, text);
-}
-
-/* How a format writes its tools: what stands around their list and around
- * each, and how it calls the schema. */
-enum {
-    TCALL_TOOL_FORM_LIST_,
-    TCALL_TOOL_FORM_TOOL_,
-    TCALL_TOOL_FORM_SCHEMA_,
-    TCALL_TOOL_FORM_END_,
-    TCALL_TOOL_FORM_LIST_END_,
-    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
-                                 * be said */
-};
-
-/* Writes what all formats say of a tool: name, description, schema and
- * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              const tcall_chat_request *request,
-                                              const tcall_tool *tool,
-                                              tcall_strict_budget_ *budget,
-                                              const char *form)
-{
-    bool strict;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
-    tcall_write_member_(out, "name", tool->name);
-    tcall_write_key(out, "description");
-    tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, request->variables);
-    tcall_write_unquote(out);
-    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, budget);
-    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
-        tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
-}
-
-/* Writes the tools of a request. Returns false if there are none. One that went
- * out before the sink refused more is not written again; what it takes of the
- * budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *form)
-{
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    bool any = false;
     size_t i;
-    for (i = 0; i < request->tool_count; i++) {
-        const tcall_tool *tool = &request->tools[i];
-        if (!tcall_is_sent_(provider, request, i))
+    for (i = 0; i < f->request->tool_count; i++) {
+        f->tool = &f->request->tools[i];
+        if (!tcall_is_sent_(f->provider, f->request, i))
             continue;
-        if (!any)
-            tcall_write_form_(out, form, NULL);
-        any = true;
-        if (tcall_write_part_(out)) {
-            tcall_write_tool_(out, request, tool, &budget, form);
-            tcall_write_part_end_(out);
-        } else if (out->error) {
+        if (tcall_write_part_(f->out)) {
+            tcall_write_comma_(f->out);
+            tcall_write_form_(f, f->forms->tool);
+            tcall_write_part_end_(f->out);
+        } else if (f->out->error) {
             break; /* this was the last one */
         } else {
-            tcall_strict_spend_(tool, &budget);
+            tcall_strict_spend_(f->tool, &f->budget);
         }
     }
-    if (any)
-        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return any;
 }
 
-/* The tools of OpenAI's first format, which others took over. */
-static const char tcall_function_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
+/* The tools of OpenAI's first format, which others took over, and how the body
+ * names a choice among them. */
+static const char tcall_function_tool_[] =
+    "{\"type\":\"function\",\"function\":{\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}}";
+#define TCALL_OPENAI_CHOICES_(named)                                    \
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
+    "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
+    "%<P\"parallel_tool_calls\":%P%>"
 
-/* How a format writes the choice among its tools: forms by tcall_choice, and
- * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
- * the tool that must be called. */
-enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
-#define TCALL_OPENAI_CHOICES_(named)                                   \
-    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
-    "\0\"tool_choice\":\"any\""
-
-/* Writes the choice, as far as the server obeys, and whether an answer may hold
- * more than one call. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       const char *forms)
+/* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
+ * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
+static char tcall_choice_of_(const tcall_filling_ *f)
 {
-    const unsigned quirks = provider->quirks;
-    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
-    unsigned choice = request->choice;
+    const unsigned quirks = f->provider->quirks;
+    unsigned choice = f->request->choice;
     if (quirks & TCALL_QUIRK_NO_CHOICE ||
         (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
         choice = TCALL_CHOICE_AUTO;
     if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
         choice = TCALL_CHOICE_REQUIRED;
     if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
-        choice = TCALL_CHOICE_ANY_;
-    if (*tcall_nth_(forms, choice))
-        tcall_write_named_(out, tcall_nth_(forms, choice),
-                           request->choice_name);
-    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
-        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
+        choice = TCALL_CHOICE_ONE + 1;
+    return f->sent ? (char)('0' + choice) : '\0';
+}
+
+/* ---- the body ---- */
+
+/* Writes what the user adds to the body. */
+static void tcall_write_extra_(tcall_writer *out, const char *extra)
+{
+    const char *open = extra ? tcall_text_space_(extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+}
+
+/* Writes the body of a request by the forms of its provider. */
+TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
+                                       tcall_writer *out,
+                                       const tcall_chat_request *request)
+{
+    tcall_filling_ f;
+    const char *form;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.out = out;
+    f.provider = provider;
+    f.forms = (const tcall_request_forms_ *)provider->request;
+    f.request = request;
+    f.budget = tcall_strict_budget_of_(provider->strict);
+    for (i = 0; i < request->tool_count; i++)
+        f.sent = f.sent || tcall_is_sent_(provider, request, i);
+    f.choice = tcall_choice_of_(&f);
+    tcall_write_open(out, '{');
+    for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
+        if (*form == 'I')
+            tcall_write_items_(&f);
+        else
+            tcall_write_tools_(&f);
+    tcall_write_extra_(out, request->extra);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- facts ---- */
@@ -20836,7 +20692,7 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* Makes the row of a provider, whose answers are in the format named. All texts
  * are literals, in one array that goes with the row; "" stands for NULL where
  * the row may have that. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+#define TCALL_PROVIDER_(name, format, request, url, path, stream_path, header, \
                         prefix, version, is, reasoning, member, strict,        \
                         quirks, turns)                                         \
     struct tcall_##name##_texts_ {                                             \
@@ -20856,7 +20712,8 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
         tcall_##name##_texts_.prefix_,                                         \
         {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
          TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
-        write,                                                                 \
+        tcall_write_request_,                                                  \
+        &request,                                                              \
         &tcall_##format##_answer_,                                             \
         tcall_##format##_stops_,                                               \
         tcall_##format##_types_,                                               \
@@ -21103,7 +20960,7 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
     else
         reader->answer.reasoning_dropped += dropped;
     if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -21119,7 +20976,7 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, at, piece.len);
     else
@@ -21130,14 +20987,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
 static bool tcall_head_is_signed_(const tcall_item_head_ *head)
 {
     return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           head->flags & TCALL_FLAG_DROPPED;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
     if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
@@ -21164,7 +21021,7 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
@@ -21297,8 +21154,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+    known->flags |= flags & TCALL_FLAG_DROPPED;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED) {
         tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
         tcall_reasoning_drop_(reader, at, 0);
     }
@@ -21530,7 +21387,7 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
             tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
+            head->flags |= TCALL_FLAG_RAW;
     }
     return reader->element.open;
 }
@@ -21868,11 +21725,14 @@ static void tcall_spoken_value_(tcall_writer *out, const char *from,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
+TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
+                                                  tcall_item *item)
 {
+    tcall_block *block = text->reader->chat->block;
     const char *end = text->end, *to;
     bool python = *text->form == 'p';
-    tcall_write_open(out, '{');
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_write_open(&out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
@@ -21881,33 +21741,21 @@ static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
             break;
         to = python ? tcall_name_end_(text->at, end)
                     : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
+        tcall_write_str(&out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(&out, ":");
         text->at = to;
         if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
         if (to && to < end)
-            tcall_spoken_value_(out, text->at, to, python);
+            tcall_spoken_value_(&out, text->at, to, python);
         text->at = to ? to : end;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
-    tcall_write_close(out, '}');
-    return true;
-}
-
-/* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (!tcall_spoken_members_(text, &out))
-        return false;
+    tcall_write_close(&out, '}');
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
@@ -21939,36 +21787,31 @@ static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
     return true;
 }
 
-/* Reads the name and the arguments of a call into an item. Returns false where
- * it is none. An object with escaped quotes is part of another text. */
-static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
-{
-    const char *from = text->at, *end = text->end;
-    if (*text->form == 'o') {
-        if (!tcall_marker_end_(from, end, "{") ||
-            tcall_marker_end_(from, end, "{ \\"))
-            return false;
-        tcall_spoken_take_(text, item);
-        tcall_spoken_object_(text, item);
-        return true;
-    }
-    text->at = tcall_name_end_(from, end);
-    item->name = tcall_slice_(from, (size_t)(text->at - from));
-    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
-           (*text->form == 'n' ? tcall_spoken_take_(text, item)
-                               : tcall_spoken_written_(text, item));
-}
-
-/* Reads a call. Returns false where it is none. What is read at the end of the
- * block is needed only until the call is added. */
+/* Reads a call and adds it. Returns false where it is none: an object with
+ * escaped quotes is part of another text. What is read at the end of the block
+ * is needed only until the call is added. */
 static bool tcall_spoken_call_(tcall_spoken_ *text)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
+    const size_t high = block->high;
+    const char *from = text->at, *end = text->end;
     tcall_item item;
     bool is;
     memset(&item, 0, sizeof item);
-    is = tcall_spoken_item_(text, &item);
+    if (*text->form == 'o') {
+        is = tcall_marker_end_(from, end, "{") &&
+             !tcall_marker_end_(from, end, "{ \\") &&
+             tcall_spoken_take_(text, &item);
+        if (is)
+            tcall_spoken_object_(text, &item);
+    } else {
+        text->at = tcall_name_end_(from, end);
+        item.name = tcall_slice_(from, (size_t)(text->at - from));
+        is = item.name.len &&
+             tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+             (*text->form == 'n' ? tcall_spoken_take_(text, &item)
+                                 : tcall_spoken_members_(text, &item));
+    }
     if (is)
         tcall_spoken_add_(text, &item);
     tcall_block_back_(block, high);
@@ -22471,7 +22314,7 @@ static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 static bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
-    if (head->flags & TCALL_FLAG_DROPPED_)
+    if (head->flags & TCALL_FLAG_DROPPED)
         return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
@@ -22511,7 +22354,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
     head->index = reader->element.index;
     if (reader->element.type == TCALL_MEANS_REASONING)
         reader->answer.reasoning_dropped += reader->raw_missing;
@@ -23384,7 +23227,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID_;
+        head->flags |= TCALL_FLAG_MADE_ID;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
@@ -23397,7 +23240,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED_;
+        head->flags |= TCALL_FLAG_UNSIGNED;
     reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
@@ -23597,46 +23440,33 @@ TCALL_FORMS_(
     tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
-    "",
+    "%t",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
-    "",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "",
+    "\"%G\":\"%t\"", "",
+    "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
 
-static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
-
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     tcall_write_data_ data)
-{
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
-    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
-    tcall_write_max_tokens_(out, request,
-                            short_name ? "max_tokens" : "max_completion_tokens",
-                            request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+/* Usage is reported in a stream only when it is asked for. */
+#define TCALL_OPENAI_NAMED_ \
+    "{\"type\":\"function\",\"function\":{\"name\":\"%K\"}}"
+static const char tcall_openai_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
+    "%<L\"tools\":[%L]%>"                      /* and the choice among them */
+    TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
+    "%<V\"max_completion_tokens\":%X%>%<v\"max_tokens\":%X%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%R";
 
 /* OpenAI's own has no reasoning that goes back. */
-static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
-                             const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, NULL);
-}
+static const tcall_request_forms_ tcall_openai_request_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, NULL};
 
-TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+TCALL_PROVIDER_(openai, openai, tcall_openai_request_, "https://api.openai.com",
                 "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
@@ -23713,61 +23543,43 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
 
-static const char tcall_anthropic_roles_[] =
-    "\"messages\":[\0"
-    "{\"role\":\"assistant\",\"content\":[\0"
-    "{\"role\":\"user\",\"content\":[";
+static const char tcall_anthropic_steps_[] =
+    TCALL_STEPS_("{\"role\":\"assistant\",\"content\":[",
+                 "{\"role\":\"user\",\"content\":[");
 
-static const char tcall_anthropic_tools_[] =
-    "\"tools\":[\0{\0input_schema\0}\0]\0";
+static const char tcall_anthropic_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
+    "%<F,\"strict\":true%>}";
 
-/* That there may be only one call is said in the choice, for which "none" has
- * no room. */
-#define TCALL_ANTHROPIC_ANY_(more)                 \
-    "\"tool_choice\":{\"type\":\"none\"}\0"        \
-    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
-    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+/* The one format in which a limit must be given, and thinking counts; the
+ * system prompt is no message. That there may be only one call is said in the
+ * choice, for which "none" has no room. */
 #define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+static const char tcall_anthropic_body_[] =
+    "\"model\":\"%M\"%<X\"max_tokens\":%X%>%<x\"max_tokens\":8192%>"
+    "%<Z\"cache_control\":{\"type\":\"ephemeral\"}%>%<S\"system\":\"%S\"%>"
+    ",\"messages\":[%I]%<L\"tools\":[%L]%>"
+    "%<0%<P\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_ "}%>%>"
+    "%<1\"tool_choice\":{\"type\":\"none\"}%>"
+    "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
+    "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    ",\"stream\":%R";
 
-static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
-static const char tcall_anthropic_one_[] =
-    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
-    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
+static const tcall_request_forms_ tcall_anthropic_request_ = {
+    tcall_anthropic_body_,  tcall_anthropic_forms_,
+    tcall_anthropic_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_anthropic_tool_,  NULL};
 
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    /* The one format in which a limit must be given, and thinking counts. */
-    tcall_write_max_tokens_(out, request, "max_tokens",
-                            request->max_tokens > 0 ? request->max_tokens
-                                                    : 8192);
-    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
-                          NULL);
-    tcall_write_optional_(out, "system", request->system);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
-                       tcall_anthropic_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_write_choice_(provider, out, request,
-                            request->no_parallel ? tcall_anthropic_one_
-                                                 : tcall_anthropic_choices_);
-    return tcall_write_body_end_(provider, out, request);
-}
-
-TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_request_,
                 "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
                 "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
-                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
-                    TCALL_QUIRK_NO_PARALLEL,
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE,
                 0)
 
 /* ==========================================================================
@@ -23811,31 +23623,24 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
  * server itself the id. */
 TCALL_FORMS_(
     tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
-    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "")
 
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if (tcall_write_settings_(out, request, "options",
-                              request->max_tokens > 0 ||
-                                  request->context > 0)) {
-        tcall_write_limit_(out, "num_ctx", request->context);
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    return tcall_write_body_end_(provider, out, request);
-}
+/* It streams unless it is told not to. */
+static const char tcall_ollama_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
+    "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
+    ",\"stream\":%R";
 
-TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+static const tcall_request_forms_ tcall_ollama_request_ = {
+    tcall_ollama_body_,   tcall_ollama_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
+    tcall_function_tool_, NULL};
+
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_request_, "http://127.0.0.1:11434",
                 "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
@@ -23933,40 +23738,28 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "")
+    "", "%j", "%j", "", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const char tcall_responses_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+static const char tcall_responses_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J,\"strict\":%F}";
 
-static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+/* Nothing is kept on the server: the reasoning has to come along. */
+#define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
+static const char tcall_responses_body_[] =
+    "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
+    "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
+        TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%R";
 
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_responses_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
-    tcall_write_max_tokens_(out, request, "max_output_tokens",
-                            request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
-        !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_responses_request_ = {
+    tcall_responses_body_, tcall_responses_forms_,
+    tcall_no_steps_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_responses_tool_, NULL};
 
-TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+TCALL_PROVIDER_(responses, responses, tcall_responses_request_,
                 "https://api.openai.com", "/v1/responses", "", "Authorization",
                 "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
                 TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
@@ -24050,54 +23843,42 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "")
+    "", "")
 
-static const char tcall_gemini_roles_[] = "\"contents\":[\0"
-                                          "{\"role\":\"model\",\"parts\":[\0"
-                                          "{\"role\":\"user\",\"parts\":[";
+static const char tcall_gemini_steps_[] = TCALL_STEPS_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const char tcall_gemini_tools_[] =
-    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
+static const char tcall_gemini_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"parametersJsonSchema\":%J"
+    "%<F,\"strict\":true%>}";
 
-static const char tcall_gemini_choices_[] =
-    "\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-    "\"allowedFunctionNames\":[\"%n\"]}}";
+/* The model and whether it streams are said by the path. */
+#define TCALL_GEMINI_MODE_(mode) \
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"" mode "\""
+static const char tcall_gemini_body_[] =
+    "\"contents\":[%I]"
+    "%<S\"systemInstruction\":{\"parts\":[{\"text\":\"%S\"}]}%>"
+    "%<L\"tools\":[{\"functionDeclarations\":[%L]}]%>"
+    "%<1" TCALL_GEMINI_MODE_(
+        "NONE") "}}%>"
+                "%<2" TCALL_GEMINI_MODE_(
+                    "ANY") "}}%>"
+                           "%<3" TCALL_GEMINI_MODE_(
+                               "ANY") ",\"allowedFunctionNames\":[\"%K\"]}}%>"
+                                      "%<X\"generationConfig\":{\"maxOutputTokens\":%X}%>";
 
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
-                       tcall_gemini_forms_);
-    if (request->system && *request->system)
-        tcall_write_named_(
-            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
-            request->system);
-    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
-    if (tcall_write_settings_(out, request, "generationConfig",
-                              request->max_tokens > 0)) {
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_gemini_request_ = {
+    tcall_gemini_body_,  tcall_gemini_forms_,
+    tcall_gemini_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
+    tcall_gemini_tool_,  NULL};
 
-TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
                 "/v1beta/models/{model}:streamGenerateContent?alt=sse",
                 "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
-                TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
-                TCALL_TURNS_RESULTS_ALONE)
+                TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>interactions
@@ -24183,49 +23964,30 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "")
+    "", "", "", "")
 
-static const char tcall_interactions_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
+static const char tcall_interactions_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}";
 
-static const char tcall_interactions_choices_[] =
-    "\0"
-    "\"tool_choice\":\"none\"\0"
-    "\"tool_choice\":\"any\"\0"
-    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
+static const char tcall_interactions_body_[] =
+    "\"model\":\"%M\"%<S\"system_instruction\":\"%S\"%>"
+    ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
+    "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%R";
 
-/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
-static int tcall_interactions_write_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    bool chosen;
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_interactions_forms_);
-    chosen =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
-        request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_write_settings_(out, request, "generation_config",
-                              chosen || request->max_tokens > 0)) {
-        if (chosen)
-            tcall_write_choice_(provider, out, request,
-                                tcall_interactions_choices_);
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "store", false);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_interactions_request_ = {
+    tcall_interactions_body_, tcall_interactions_forms_,
+    tcall_no_steps_,          TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_interactions_tool_, NULL};
 
-TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                "", TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
+                "", TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>servers
@@ -24336,7 +24098,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
-    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
+    tcall_write_text(out, "\"reasoning_details\":[");
     for (; piece; piece = next) {
         next = tcall_detail_end_(piece, end);
         if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -24349,16 +24111,15 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 
 /* ---- all of them ---- */
 
-/* Writes the body for a server that speaks OpenAI's format. */
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, tcall_write_details_);
-}
+/* A server's reasoning may go back. */
+static const tcall_request_forms_ tcall_openai_served_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, tcall_write_details_};
+#define tcall_responses_served_ tcall_responses_request_
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+#define TCALL_X_(name, format, url, path, header, prefix, ...)             \
+    TCALL_PROVIDER_(name, format, tcall_##format##_served_, url, path, "", \
                     header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -26169,8 +25930,7 @@ static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
         item->text.len = 0;
     item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
     item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
-    tcall_item_set_flags_(item,
-                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    item->flags = (uint8_t)tcall_saved_number_(saved, item->flags);
     for (part = 0; part < TCALL_PARTS_; part++) {
         tcall_str *text = tcall_item_part_(item, part);
         *text = tcall_saved_text_(saved, *text);
