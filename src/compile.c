@@ -699,7 +699,7 @@ static void tcall_sc_walk_(tcall_sc_ *c)
 /* ---- $ref ---- */
 
 /* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
-static uint16_t tcall_index_of_(tcall_str name)
+TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
     size_t i;

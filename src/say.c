@@ -705,7 +705,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 /* Returns the next word of an enum, or name of a property, or NULL. */
 static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
+    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -751,7 +751,7 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
     const char *item = tcall_text_first_(array), *next = item;
     for (; index && next; index--) {
         item = next;
-        next = tcall_text_after_(tcall_text_skip_(item));
+        next = tcall_text_sibling_(item);
     }
     return next ? next : item;
 }

@@ -584,8 +584,7 @@ typedef struct tcall_strict_walk_ {
 static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+    for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
         if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
@@ -665,8 +664,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -678,16 +676,19 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
+    tcall_str step;
     int i = walk->depth, len;
     if (!ref || ref[0] != '"' || ref[1] != '#')
         return NULL;
     while (at && *p == '/') {
-        bool object = *at == '{';
         p++;
         len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
+        step = tcall_slice_(name, (size_t)(len < 0 ? 0 : len));
+        if (len < 0)
+            at = NULL;
+        else if (*at == '[')
+            at = tcall_text_at_(at, tcall_index_of_(step));
+        else if ((at = tcall_text_member_(at, step)))
             at = tcall_text_value_(at);
     }
     while (at && i-- > 0)
