@@ -254,18 +254,19 @@ tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
 /* Writes a number near the bounds of a node, 1 without any. */
 static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_limit_ low, high;
     tcall_int value = 1;
     int i;
+    tcall_limit_of_(&low, node, false);
+    tcall_limit_of_(&high, node, true);
     for (i = 0; i < node->digits; i++)
         value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    if (low.how == TCALL_LIMIT_BEYOND_ && high.how)
+        value = low.number / 2 + high.number / 2;
+    else if (low.how)
+        value = low.number + (low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (high.how && value > high.number)
+        value = high.number - (high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
     tcall_put_decimal_(out, value, node);
 }
 
@@ -319,26 +320,28 @@ static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
     return types & ~(1u << index);
 }
 
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
+/* Writes the low or the high bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void
+tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 {
     static const char keys[] TCALL_FLASH_ =
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    tcall_limit_ limit;
+    const uint8_t of = tcall_limits_of_(shape->kind);
     bool kept = view->mode == TCALL_STRICT_NONE;
+    tcall_limit_of_(&limit, shape, high);
     if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = limits->of != TCALL_LIMITS_LENGTH_;
+        kept = of != TCALL_LIMITS_LENGTH_;
     if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || !kept)
+        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
+    if (!limit.how || !kept)
         return;
     tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
+                   tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
+                                            ? high
+                                            : of * 2 + high));
+    tcall_put_number_(view->out, limit.number, limit.digits);
 }
 
 /* Begins the schema of a value with its first type, which says all that is not
@@ -349,7 +352,6 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     unsigned types = tcall_types_of_(shape->types);
-    tcall_limits_ limits = tcall_limits_of_(shape);
     if (null)
         types |= TCALL_SHAPE_NULL;
     if ((types & all) == all)
@@ -360,8 +362,8 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     }
     if (types)
         types = tcall_view_type_(view->out, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
+    tcall_view_bound_(view, shape, false);
+    tcall_view_bound_(view, shape, true);
     if (shape->kind == TCALL_KIND_CHOICE) {
         const char *word = (const char *)shape->more;
         int32_t left = shape->high;
