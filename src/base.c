@@ -207,14 +207,6 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
-
-/* Returns the literal that begins with c, in flash; null if there is none. */
-TCALL_SHARED_ const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
-}
-
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
 TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
@@ -280,60 +272,6 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
     return *letter ? 2 : 6;
 }
 
-/* ---- the grammar of numbers ---- */
-
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    if (tcall_is_digit_(c))
-        next += c != '0';
-    else if (c == '.')
-        next += 2;
-    else if ((c | 0x20) == 'e')
-        next += 3;
-    else if (c == '+' || c == '-')
-        next += c == '+' ? 4 : 5;
-    else
-        return 0;
-    return (uint8_t)TCALL_BYTE_(next);
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 /* ---- decimal numbers ----
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
@@ -372,21 +310,22 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
     tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
-    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
-        if (*at == '.') {
-            point = at;
-        } else if (*at != '0') {
+    for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
+        if (*at > '0') {
             number.first = number.first ? number.first : at;
             number.last = at;
-            number.sign = minus ? -1 : 1;
+        } else if (*at == '.') {
+            point = at;
         }
     }
-    if (!point)
-        point = at;
     number.top = tcall_num_exponent_(at, end);
-    if (number.first) /* a digit before the point is one place nearer to it */
+    if (number.first) {
+        number.sign = minus ? -1 : 1;
+        point = point ? point : at;
+        /* a digit before the point is one place nearer to it */
         number.top +=
             (int)(point - number.first) - (number.first < point ? 1 : 0);
+    }
     return number;
 }
 

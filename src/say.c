@@ -138,13 +138,18 @@ tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
                 : TCALL_LIMIT_WITHIN_;
 }
 
+static uint8_t tcall_limit_how_(unsigned keyword)
+{
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
+               ? TCALL_LIMIT_BEYOND_
+               : TCALL_LIMIT_WITHIN_;
+}
+
 /* Gives the limit that a row says. */
 static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
 {
     memset(limit, 0, sizeof *limit);
-    limit->how = row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_
-                     ? TCALL_LIMIT_BEYOND_
-                     : TCALL_LIMIT_WITHIN_;
+    limit->how = tcall_limit_how_(row->on);
     if (row->on >= TCALL_ON_MIN_LENGTH_)
         limit->number = (tcall_int)row->of.number;
     else
