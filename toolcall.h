@@ -2266,15 +2266,15 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
-/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+/* A schema with its reader: of raw JSON TCALL_JSON({...}), of a text
  * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
- * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
- * none. */
+ * of nodes that build/shapes made of it TCALL_NODES(name), of a struct that
+ * TCALL_SHAPE made TCALL_STRUCT(name). All zero: there is none. */
 typedef struct tcall_schema_text {
-    const char *text;                          /* ends with NUL */
+    const char *text; /* JSON Schema, ends with NUL; NULL: a shape */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
-    const struct tcall_schema
-        *made; /* its nodes; NULL: the reader makes them */
+    const void *made; /* its tcall_object; of a text its tcall_schema, NULL: the
+                       * reader makes it */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -2284,14 +2284,12 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text parameters;      /* of the arguments, an object; of a
+                                        * struct, cx->bound is that */
     tcall_schema_text output;          /* of the result; default: any */
     tcall_schema_text provider_schema; /* sent in place of parameters; the
                                         * check stays with parameters */
     tcall_run run;
-    /* Says what the arguments are in place of parameters: the schema is written
-     * from it, and cx->bound is its struct. */
-    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
@@ -2299,31 +2297,31 @@ typedef struct tcall_tool {
     uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
-    bool strict;          /* ask the provider to hold the model to the schema */
-    bool confirm;         /* ask for approval before each run */
-    bool looks_first;     /* with confirm: the tool looks whether the call can
-                           * succeed, and asks then itself: tcall_approval */
-    bool streaming;       /* gives output as it goes */
-    bool idempotent;      /* a second run of a call changes nothing more; only
-                           * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see >>loops */
-    bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may use it; default: everyone */
-    uint16_t groups;      /* bits: what it belongs to; default: everything */
-    uint16_t cost;        /* in units of your own */
+    bool allow_no_schema;         /* no parameters: nothing is checked */
+    bool strict;       /* ask the provider to hold the model to the schema */
+    bool confirm;      /* ask for approval before each run */
+    bool looks_first;  /* with confirm: the tool looks whether the call can
+                        * succeed, and asks then itself: tcall_approval */
+    bool streaming;    /* gives output as it goes */
+    bool idempotent;   /* a second run of a call changes nothing more; only
+                        * such tools, and those that only read, are retried */
+    bool allow_repeat; /* the same call may be made again in a turn, as of
+                        * a clock: see >>loops */
+    bool pinned;       /* always among the picks */
+    uint16_t roles;    /* bits: who may use it; default: everyone */
+    uint16_t groups;   /* bits: what it belongs to; default: everything */
+    uint16_t cost;     /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
-/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
- * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
-            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
-            0, false, false, confirm, false, false, false, false, false, 0, 0, \
-            0, NULL                                                            \
+/* A whole row for a tool with a shape that only a server without a registry
+ * reads, by its decoder; texts are in flash: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)      \
+    {                                                                         \
+        name, NULL, description, NULL, {NULL, NULL, shape},                   \
+            {NULL, NULL, NULL}, {NULL, NULL, NULL}, run, NULL, NULL, 0,       \
+            permissions, 0, 0, 0, false, false, confirm, false, false, false, \
+            false, false, 0, 0, 0, NULL                                       \
     }
 
 /* Number of rows of a table. */
@@ -2340,6 +2338,11 @@ typedef struct tcall_tool {
 #define TCALL_NODES(name)                                \
     {                                                    \
         name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+/* The struct that TCALL_SHAPE made, which the arguments are read into. */
+#define TCALL_STRUCT(name)                       \
+    {                                            \
+        NULL, &tcall_shape_reader, &name##_shape \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -2608,7 +2611,7 @@ typedef struct tcall_judged_ {
     const char *which;
 } tcall_judged_;
 
-/* Private: what is asked of a text. */
+/* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
@@ -2620,7 +2623,7 @@ struct tcall_schema_reader_ {
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
-    void (*example)(tcall_writer *out, const char *text, int depth);
+    void (*example)(tcall_writer *out, tcall_schema_text source);
     /* For one call: compiles to the end of the block. */
     int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
     /* Checks what a tool has written. */
@@ -2628,14 +2631,16 @@ struct tcall_schema_reader_ {
 };
 
 /* ==========================================================================
- * >>schemas: what reads the schema text of a row
+ * >>schemas: what reads the schema of a row
  *
  * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own. Rows reach all of that through the reader they name, so that a program
- * whose tools have shapes carries none of it.
+ * own; a shape fills a struct. Rows reach all of that through the reader they
+ * name, so that a program carries what its tools have.
  */
 
 #ifndef TOOLCALL_STATIC
+/* Reads into a struct, as its shape says. */
+TCALL_API const struct tcall_schema_reader_ tcall_shape_reader;
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
@@ -2773,7 +2778,7 @@ typedef struct tcall_attempt {
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
-    const void *bound; /* the struct that tool->shape describes */
+    const void *bound; /* the struct of a TCALL_STRUCT */
     const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
     tcall_str complaint;      /* words of a foreign validator */
     tcall_str coerced;        /* JSON text of the coercions, an array */
@@ -2829,7 +2834,7 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->shape describes */
+    const void *bound;      /* the struct of a TCALL_STRUCT */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
@@ -4289,7 +4294,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
  * On an AVR rows have to be made so, for they and their texts are in flash,
  * also where one is given to desc.approve; elsewhere any row with a shape will
- * do.
+ * do, but brings with its TCALL_STRUCT all that a registry reads it by. For a
+ * registry rows are written so.
  *
  * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
  * by one error: a client that waits for it does not wait in vain.
@@ -12404,7 +12410,7 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 }
 
 /* Says a fault of a shape. */
-static void tcall_say_shape_(tcall_said_fault_ *said)
+TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
@@ -12659,17 +12665,14 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 
 /* ---- whole faults ---- */
 
-/* What says the fault of a node; NULL where there are but shapes. */
+/* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
-    if (!said->is->node)
-        tcall_say_shape_(said);
-    else if (say)
-        say(said);
+    say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
@@ -12705,7 +12708,8 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 int tcall_write_fault(tcall_writer *writer, const char *text,
                       const tcall_fault *is)
 {
-    return tcall_write_fault_(writer, tcall_say_node_, text, is);
+    return tcall_write_fault_(
+        writer, is->node ? tcall_say_node_ : tcall_say_shape_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -13345,7 +13349,7 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters.text || tool->shape;
+    return tool->parameters.text || tool->parameters.made;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -13376,11 +13380,11 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
     X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
                  "set allow_no_schema")                                           \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
-            "which is written from the shape")                                    \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(STRUCT, "only parameters may be a TCALL_STRUCT: give a JSON Schema")        \
+    X(READER, "a schema has no reader: write TCALL_JSON({...}), "                 \
+              "TCALL_SCHEMA_TEXT(text), tcall_schema_text_of(text) or "           \
+              "TCALL_STRUCT(name)")                                               \
+    X(STRICT, "strict needs parameters to hold the model to")                     \
     X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
     X(SERVICES, "services and service_count belong together: give both")          \
     X(NAMELESS, "services has one without a name: nobody could find it")          \
@@ -13411,10 +13415,10 @@ TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
     return TCALL_E_TOOL;
 }
 
-/* A text that nothing reads cannot be checked. */
+/* A schema that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
 {
-    return source.text && !source.reader;
+    return (source.text || source.made) && !source.reader;
 }
 
 /* Returns whether another tool has the name of a row. */
@@ -13436,6 +13440,9 @@ static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
            TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
            TCALL_FAULT_(NO_SCHEMA,
                         !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(STRUCT, (tool->output.made && !tool->output.text) ||
+                                    (tool->provider_schema.made &&
+                                     !tool->provider_schema.text)) |
            TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
                                     tcall_is_unread_(tool->output) ||
                                     tcall_is_unread_(tool->provider_schema));
@@ -13808,7 +13815,6 @@ static uint32_t tcall_row_slips_(const tcall_tool *tool)
                             TCALL_EVERYTHING) |
            TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
            TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
-           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
            TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
            TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
@@ -13921,6 +13927,13 @@ TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
  * written of shapes is a piece of flash at a time, since on an AVR texts are
  * read from there by instructions of their own.
  */
+
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
 
 /* ---- texts in flash ---- */
 
@@ -14792,7 +14805,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -14805,7 +14818,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else
@@ -14956,7 +14969,7 @@ TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
     (void)mem;
     (void)size;
     (void)author;
-    *out = *source.made;
+    *out = *(const tcall_schema *)source.made;
     return TCALL_OK;
 }
 
@@ -15082,11 +15095,32 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
+
+/* ---- shapes ---- */
+
+static void tcall_write_struct_example_(tcall_writer *out,
+                                        tcall_schema_text source)
+{
+    tcall_write_shape_example_(out, (const tcall_object *)source.made);
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL,
+    NULL,
+    &tcall_shape_rows,
+    tcall_say_shape_,
+    tcall_write_struct_example_,
+    NULL,
+    NULL};
 
 /* ==========================================================================
  * >>synonyms
@@ -16166,8 +16200,8 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
         tcall_split_init_(&words, tcall_str_of(texts[i]));
         words.wanted = ranking->initials;
         if (i == TCALL_TEXT_PARAMETERS_) {
-            words.json = !tool->shape;
-            words.shape = tool->shape;
+            words.shape = tcall_tool_shape_(tool);
+            words.json = !words.shape;
         }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
@@ -16553,8 +16587,8 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
         tcall_write_text(&saved, tool->description ? tool->description : "");
         if (schema)
             tcall_write_text(&saved, schema);
-        else if (tool->shape)
-            tcall_write_shape(&saved, tool->shape);
+        else if (tcall_tool_shape_(tool))
+            tcall_write_shape(&saved, tcall_tool_shape_(tool));
     }
     return saved.len;
 }
@@ -16891,15 +16925,12 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    const tcall_tool *tool = call->tool;
     tcall_target target;
     memset(&target, 0, sizeof target);
-    target.object = tool->shape;
-    target.node = tool->shape ? NULL : call->node;
-    if (target.object)
-        target.rows = &tcall_shape_rows;
-    else if (target.node) /* else another one checks, or nobody */
-        target.rows = tool->parameters.reader->rows;
+    target.object = tcall_tool_shape_(call->tool);
+    target.node = call->node;
+    if (target.object || target.node) /* else another one checks, or nobody */
+        target.rows = call->tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -17167,7 +17198,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
         tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+            tcall_write_fault_(out, tool->parameters.reader->say,
                                attempt->args.at, &attempt->fault[i]);
         tcall_write_close(out, ']');
     } else if (attempt->complaint.len) {
@@ -17571,8 +17602,8 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
-    if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
+    if (tcall_tool_shape_(tool))
+        tcall_hash_shape_(tc, &hash, tcall_tool_shape_(tool));
     tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
     return hash + tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17726,9 +17757,8 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
 
 /* ---- an example of a call that would do ---- */
 
-/* Values that are nested deeper are left out, and longer examples as a whole.
- */
-enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
 
 /* Makes an example at the end of the block and reads it like arguments that
  * came. Returns whether the call would take it. */
@@ -17740,12 +17770,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     tcall_hydrate_writer_(block, &out);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&out, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &out, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
+    tool->parameters.reader->example(&out, tool->parameters);
     return !out.error &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
@@ -17844,7 +17869,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+        tcall_say_fault_(out, call->tool->parameters.reader->say,
                          call->asked->args.at, &call->asked->fault[i], true);
     }
 }
@@ -18061,9 +18086,9 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
     tcall_write_word_(out, "version",
                       foreign ? foreign->version : TOOLCALL_VERSION);
     tcall_write_word_(out, "mode",
-                      foreign       ? "foreign"
-                      : tool->shape ? "shape"
-                                    : mode);
+                      foreign                   ? "foreign"
+                      : tcall_tool_shape_(tool) ? "shape"
+                                                : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18828,13 +18853,13 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_schema_make_,          &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
@@ -26624,7 +26649,10 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
 /* Rows of tools, and all that they name, are in flash. */
 static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
+    return TCALL_FETCH_POINTER_(const char *, &tool->parameters.text)
+               ? NULL
+               : TCALL_FETCH_POINTER_(const tcall_object *,
+                                      &tool->parameters.made);
 }
 
 static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)

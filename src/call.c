@@ -205,15 +205,12 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    const tcall_tool *tool = call->tool;
     tcall_target target;
     memset(&target, 0, sizeof target);
-    target.object = tool->shape;
-    target.node = tool->shape ? NULL : call->node;
-    if (target.object)
-        target.rows = &tcall_shape_rows;
-    else if (target.node) /* else another one checks, or nobody */
-        target.rows = tool->parameters.reader->rows;
+    target.object = tcall_tool_shape_(call->tool);
+    target.node = call->node;
+    if (target.object || target.node) /* else another one checks, or nobody */
+        target.rows = call->tool->parameters.reader->rows;
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -481,7 +478,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
         tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+            tcall_write_fault_(out, tool->parameters.reader->say,
                                attempt->args.at, &attempt->fault[i]);
         tcall_write_close(out, ']');
     } else if (attempt->complaint.len) {

@@ -659,13 +659,13 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_schema_make_,          &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)

@@ -744,8 +744,8 @@ static void tcall_record_read_(const tcall_ranking_ *ranking,
         tcall_split_init_(&words, tcall_str_of(texts[i]));
         words.wanted = ranking->initials;
         if (i == TCALL_TEXT_PARAMETERS_) {
-            words.json = !tool->shape;
-            words.shape = tool->shape;
+            words.shape = tcall_tool_shape_(tool);
+            words.json = !words.shape;
         }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
@@ -1131,8 +1131,8 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
         tcall_write_text(&saved, tool->description ? tool->description : "");
         if (schema)
             tcall_write_text(&saved, schema);
-        else if (tool->shape)
-            tcall_write_shape(&saved, tool->shape);
+        else if (tcall_tool_shape_(tool))
+            tcall_write_shape(&saved, tcall_tool_shape_(tool));
     }
     return saved.len;
 }

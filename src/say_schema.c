@@ -11,6 +11,13 @@
  * read from there by instructions of their own.
  */
 
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
+
 /* ---- texts in flash ---- */
 
 /* Writes a JSON string. */
@@ -881,7 +888,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -894,7 +901,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else

@@ -112,7 +112,7 @@ TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
     (void)mem;
     (void)size;
     (void)author;
-    *out = *source.made;
+    *out = *(const tcall_schema *)source.made;
     return TCALL_OK;
 }
 
@@ -238,8 +238,29 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
+
+/* ---- shapes ---- */
+
+static void tcall_write_struct_example_(tcall_writer *out,
+                                        tcall_schema_text source)
+{
+    tcall_write_shape_example_(out, (const tcall_object *)source.made);
+}
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL,
+    NULL,
+    &tcall_shape_rows,
+    tcall_say_shape_,
+    tcall_write_struct_example_,
+    NULL,
+    NULL};
