@@ -2197,7 +2197,7 @@ typedef enum tcall_safety {
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
-    X(ON_GIVE_UP, INNER)                 \
+    X(ON_GIVE_UP, FAILED)                \
     X(WILL_WRITE_CACHE, WELL)            \
     X(WILL_REDACT_OUTPUT, WELL)          \
     X(WILL_VALIDATE_OUTPUT, WELL)        \
@@ -3030,8 +3030,8 @@ typedef struct tcall_mask {
     /* private */
     size_t matched; /* characters of the secret that the text has just shown */
     bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    uint8_t count;  /* of the characters that are held and whole */
+    uint8_t whole, held; /* bytes of these, and of all that are held */
     char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;
@@ -4068,7 +4068,8 @@ typedef struct tcall_agent_desc {
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
     int parallel;        /* calls of one answer that are under way at a time,
-                          * where tools answer TCALL_E_AGAIN; default 1 */
+                          * where tools answer TCALL_E_AGAIN; default 1, at
+                          * most TCALL_AGENT_CALLS */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
     /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
@@ -4115,6 +4116,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -4139,10 +4141,10 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
                                   const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
- * between turns; tc and io_size stay. The conversation goes on: reasoning of
- * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
- * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
- * error nothing has changed. */
+ * between turns; tc, io_size and parallel stay. The conversation goes on:
+ * reasoning of another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where desc lacks something (agent->problem), and nothing has
+ * changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
@@ -4227,24 +4229,21 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    size_t path_mark; /* of the block, before a path that was put together */
+    size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
-    size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     int call_at;           /* calls of it that have a result */
-    tcall_call *call;      /* one, in the block */
-    tcall_call *batch;     /* calls under way: that one, or more in the block */
-    size_t batch_mark;     /* of the block, before them */
+    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
     int current;        /* the call of the batch that was the last to go on */
     int waiting;        /* calls in a row that wait */
     tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* counts a request; of the call whose turn it is */
+    tcall_writer out;   /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -11125,8 +11124,9 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -12896,12 +12896,9 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)kind;
-    item.id = id;
-    item.name = name;
-    item.text = text;
+    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
+                             {NULL, 0},     text,  false, false,
+                             false,         false, false};
     return item;
 }
 
@@ -16763,23 +16760,22 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-/* Returns the free part of the block for tokens and the like: aligned, without
- * its first `skip` bytes. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
-                                       size_t *size)
+/* Returns the free part of the block for frames and the like: aligned. */
+static char *tcall_hydrate_gap_(const tcall_block *block, size_t *size)
 {
-    size_t start = (block->low + skip + 7) & ~(size_t)7;
     size_t end = block->size - block->high;
+    size_t start = tcall_round_up_(block->low);
     start = start < end ? start : end;
     *size = end - start;
     return block->base + start;
 }
 
-/* Lets a writer write to the free part of the block. */
-TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
-                                         tcall_writer *out)
+/* Returns a writer to the free part of the block. */
+TCALL_SHARED_ tcall_writer tcall_hydrate_writer_(const tcall_block *block)
 {
-    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
+    tcall_writer out;
+    tcall_writer_init(&out, tcall_block_gap_(block), tcall_block_free_(block));
+    return out;
 }
 
 /* Moves bytes to the end of the block, from the free part or elsewhere. What
@@ -16803,7 +16799,7 @@ static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    char *gap = tcall_hydrate_gap_(block, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16881,11 +16877,9 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.len, &attempt->coerced);
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -16925,12 +16919,12 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    tcall_target target;
-    memset(&target, 0, sizeof target);
-    target.object = tcall_tool_shape_(call->tool);
-    target.node = call->node;
-    if (target.object || target.node) /* else another one checks, or nobody */
-        target.rows = call->tool->parameters.reader->rows;
+    const tcall_object *shape = tcall_tool_shape_(call->tool);
+    const tcall_target target = {shape, call->node,
+                                 shape || call->node
+                                     ? call->tool->parameters.reader->rows
+                                     : NULL /* another one checks, or nobody */,
+                                 NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -16939,12 +16933,9 @@ int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
-    tcall_writer why;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    loan = tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, attempt->args, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, why.cap);
+    int r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
@@ -16959,7 +16950,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    char *gap = tcall_hydrate_gap_(block, &size);
     const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
                                   tc->desc.patterns};
     int r = source.reader->compile(&schema, source, gap, size, &author);
@@ -17074,21 +17065,17 @@ static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
                                               tcall_str *text)
 {
-    tcall_writer out;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(&tc->block, &out);
-    loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair->write(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, loan, out.fill);
+    tcall_block *block = &tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, out.cap);
+    int r = tc->desc.repair->write(tc->desc.user, call, &out);
+    tcall_block_unlend_(block, loan, out.fill);
     if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+    return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17243,18 +17230,32 @@ static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
         mask->error = TCALL_E_LIMIT;
 }
 
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+/* Reads the character at the front of some bytes, with the backslashes before
+ * it. Returns how many bytes it takes, 0: not all of them are there. Gives '\0'
+ * for one that no secret has. */
+static uint8_t tcall_mask_unit_(const char *bytes, uint8_t len, char *character)
 {
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
+    uint8_t plain = 0, end;
+    unsigned value = 0;
+    while (plain < len && bytes[plain] == '\\')
+        plain++;
+    *character = '\0';
+    if (plain == TCALL_MASK_SLASHES_)
+        return plain;
+    if (plain == len)
+        return 0;
+    *character = bytes[plain++];
+    if (plain == 1 || *character != 'u')
+        return plain;
+    for (end = plain; end < plain + 4; end++) {
+        if (end == len)
+            return 0;
+        if (tcall_hex_(bytes[end]) < 0)
+            return plain; /* no escape: a u */
+        value = value * 16 + (unsigned)tcall_hex_(bytes[end]);
+    }
+    *character = value < 0x80 ? (char)value : '\0';
+    return end;
 }
 
 /* How much of the secret the text shows after one more character; '\0' is none
@@ -17270,58 +17271,32 @@ static size_t tcall_mask_match_(const tcall_mask *mask, char character)
     return matched + (character && secret[matched] == character);
 }
 
-/* The last `len` bytes that are held are a character. */
+/* Lets go of the first bytes that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t len)
+{
+    mask->held = (uint8_t)(mask->held - len);
+    mask->whole = (uint8_t)(mask->whole - len);
+    memmove(mask->bytes, mask->bytes + len, mask->held);
+}
+
+/* The next bytes that are held are a character. */
 static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
 {
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
+    mask->whole = (uint8_t)(mask->whole + len);
+    mask->count++;
     mask->matched = tcall_mask_match_(mask, character);
     if (mask->matched >= TCALL_SECRET_MIN) {
         if (!mask->masked)
             tcall_mask_pass_(mask, "***", 3);
         mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
+        mask->count = 0;
+        tcall_mask_drop_(mask, mask->whole);
     }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    for (; mask->count > mask->matched; mask->count--) {
+        len = tcall_mask_unit_(mask->bytes, mask->whole, &character);
+        tcall_mask_pass_(mask, mask->bytes, len);
+        tcall_mask_drop_(mask, len);
+        mask->masked = false;
     }
 }
 
@@ -17330,6 +17305,8 @@ static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
                                 size_t len)
 {
     size_t i;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN)
+        return len;
     for (i = 0; i < len; i++)
         if (bytes[i] == '\\' || bytes[i] == *mask->secret)
             break;
@@ -17340,11 +17317,9 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
 {
     tcall_mask *mask = (tcall_mask *)user;
     size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
     while (done < len) {
+        char character;
+        uint8_t unit;
         if (!mask->held && !mask->matched) {
             size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
             tcall_mask_pass_(mask, bytes + done, plain);
@@ -17352,7 +17327,11 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
             done += plain;
         }
         if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
+            mask->bytes[mask->held++] = bytes[done++];
+        while ((unit = tcall_mask_unit_(mask->bytes + mask->whole,
+                                        (uint8_t)(mask->held - mask->whole),
+                                        &character)) != 0)
+            tcall_mask_take_(mask, character, unit);
     }
     return mask->error < 0 ? mask->error : (int)len;
 }
@@ -17362,7 +17341,7 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     tcall_mask_pass_(mask, mask->bytes, mask->held);
     mask->matched = 0;
     mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
+    mask->count = mask->whole = mask->held = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
@@ -17441,41 +17420,79 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+/* Returns the next hash of a chain, of the last one and more bytes. It begins
+ * with a number of its use, so that equal texts of different uses differ. */
+TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
+                                    tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[0] = tc->desc.hash_key[0] ^ hash;
     key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
+    return tcall_hash(key, bytes);
 }
 
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
+/* A hash in the making: that of what is written. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+    tcall_writer out;
+    char buf[64];
+} tcall_hashing_;
+
+static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
 {
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    hashing->hash =
+        tcall_chain_(hashing->tc, hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
 }
 
-/* Of a number its sign counts, the place of its first digit and its digits: 5,
- * 5.0 and 0.5e1 are the same. */
-static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+static tcall_writer *tcall_hashing_begin_(tcall_hashing_ *hashing,
+                                          const tcall *tc, uint64_t use)
+{
+    hashing->tc = tc;
+    hashing->hash = use;
+    tcall_writer_init(&hashing->out, hashing->buf, sizeof hashing->buf);
+    tcall_writer_sink(&hashing->out, tcall_hashing_on_, hashing);
+    return &hashing->out;
+}
+
+static uint64_t tcall_hashing_end_(tcall_hashing_ *hashing)
+{
+    tcall_writer_flush(&hashing->out);
+    return hashing->hash;
+}
+
+/* ---- values ---- */
+
+/* Writes a number in the form that all of its spellings share: its digits and
+ * the place of the first. 5, 5.0 and 0.5e1 are the same. */
+static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
 {
     tcall_num_ number = tcall_num_read_(text);
     int left = number.sign ? tcall_num_digits_(&number) : 0;
-    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
-    for (; left; left--) {
-        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
-        if (left % 8 == 1) {
-            tcall_chain_(tc, hash,
-                         tcall_slice_((const char *)word, sizeof word));
-            word[2] = 0;
-        }
-    }
-    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+    tcall_write_char_(out, number.sign < 0 ? '-' : '+');
+    for (; left; left--)
+        tcall_write_char_(
+            out, (char)('0' + tcall_num_digit_(&number, &number.first)));
+    tcall_write_char_(out, 'e');
+    tcall_write_int(out, number.sign ? number.top : 0);
+}
+
+/* Returns the hash of a value behind those of the path that leads to it; of a
+ * container that of its bracket. Getters may have decoded strings. */
+static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
+                                 bool opens)
+{
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, path);
+    if (opens)
+        tcall_write_char_(out, *at);
+    else if (tcall_text_type_(at) == TCALL_NUMBER)
+        tcall_write_canonical_(out, tcall_text_verbatim_(at));
+    else
+        tcall_write_json(out, tcall_json_of_(at, NULL));
+    return tcall_hashing_end_(&hashing);
 }
 
 /* What is nested deeper than this counts as it is written. */
@@ -17488,42 +17505,17 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns a string or name: of a schema, which lies in flash, as it is written;
- * of arguments, which getters may have decoded, as it is meant. */
-static tcall_str tcall_hash_string_(const char *at, bool source)
-{
-    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-}
-
-/* Hashes a value, of a container its bracket. */
-static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
-                             bool opens, bool source)
-{
-    tcall_type type = tcall_text_type_(at);
-    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
-    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
-    if (type == TCALL_NUMBER)
-        tcall_hash_number_(tc, hash, text);
-    else
-        tcall_chain_(tc, hash,
-                     type == TCALL_STRING ? tcall_hash_string_(at, source)
-                                          : text);
-}
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
-                                 bool source)
+ * does. White space does not either. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
     tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
-    uint64_t sum = 0, hash;
+    uint64_t sum = 0;
     while (at && *at) {
         bool opens =
             (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        hash = path;
-        tcall_hash_part_(tc, &hash, at, opens, source);
-        sum += hash;
+        sum += tcall_hash_part_(tc, path, at, opens);
         if (opens) {
             level->path = path;
             level->index = 0;
@@ -17536,12 +17528,12 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
             break;
         path = level[-1].path;
         if (level[-1].object) {
-            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            path = tcall_hash_part_(tc, path, at, false);
             at = tcall_text_value_(at);
         } else {
-            tcall_chain_(tc, &path,
-                         tcall_slice_((const char *)&level[-1].index,
-                                      sizeof level[-1].index));
+            path = tcall_chain_(tc, path,
+                                tcall_slice_((const char *)&level[-1].index,
+                                             sizeof level[-1].index));
         }
         level[-1].index++;
     }
@@ -17550,62 +17542,34 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
 
 uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
 {
-    return tcall_hash_walk_(tc, value.at, 0, false);
+    return tcall_hash_walk_(tc, value.at, 0);
 }
 
 /* ---- definitions ---- */
 
-/* Hashes JSON text: white space and the order of members do not matter. */
+/* Hashes JSON text. */
 static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
 {
-    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
-    return tcall_hash_walk_(tc, text, 2, true);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    return tcall_hash_walk_(
+        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
                              tool->idempotent,     tool->looks_first};
-    uint64_t hash = 1;
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, 1);
+    tcall_write_bytes(out, (const char *)flags, sizeof flags);
+    tcall_write_string(out, tool->name);
+    tcall_write_string(out, tool->description);
+    tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_hash_shape_(tc, &hash, tcall_tool_shape_(tool));
-    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
-    return hash + tcall_hash_source_(tc, tool->parameters) +
+        tcall_write_shape(out, tcall_tool_shape_(tool));
+    return tcall_hashing_end_(&hashing) +
+           tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
            5 * tcall_hash_source_(tc, tool->provider_schema);
 }
@@ -17616,17 +17580,17 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
-    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+        return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
     return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
 {
-    if (!call->tool)
-        return 0;
-    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+    return call->tool ? tcall_hash_asked_(tc, call) +
+                            tcall_hash_definition_(tc, call->tool)
+                      : 0;
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -17636,37 +17600,20 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
         const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        key = tcall_chain_(tc, key, call->id);
+        key = tcall_chain_(tc, key,
+                           tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
+        key = tcall_chain_(tc, key, session->id);
+        key = tcall_chain_(tc, key, session->agent);
     }
     return key;
 }
 
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    uint32_t hash = cx->tc ? (uint32_t)tcall_chain_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
@@ -17723,6 +17670,19 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 #define TCALL_GLANCE_     32
 #define TCALL_GLANCE_ALL_ 160
 
+/* Writes a value, cut where it is long. */
+static void tcall_write_glance_(tcall_writer *out, tcall_json value)
+{
+    char room[TCALL_GLANCE_];
+    tcall_writer glance;
+    tcall_writer_init(&glance, room, sizeof room);
+    tcall_write_json(&glance, value);
+    tcall_write_bytes(out, room,
+                      glance.error ? tcall_utf8_cut_(room, sizeof room - 1)
+                                   : glance.fill);
+    tcall_write_text(out, glance.error ? "..." : "");
+}
+
 /* Writes the members of an object as key=value, ..., in passing: a long value
  * is cut, and so is a long list. */
 TCALL_NOINLINE_ static void
@@ -17735,21 +17695,14 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
         tcall_str value = tcall_text_verbatim_(member.at);
-        char room[TCALL_GLANCE_];
-        tcall_writer glance;
-        tcall_writer_init(&glance, room, sizeof room);
-        if (passing) { /* getters may have decoded it */
-            tcall_write_json(&glance, member);
-            value = tcall_slice_(room, glance.len);
-        }
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        if (glance.error)
-            value.len = tcall_utf8_cut_(room, sizeof room - 1);
-        tcall_write_bytes(out, value.ptr, value.len);
-        tcall_write_text(out, glance.error ? "..." : "");
+        if (passing)
+            tcall_write_glance_(out, member);
+        else
+            tcall_write_bytes(out, value.ptr, value.len);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -17767,7 +17720,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     const tcall_tool *tool = call->tool;
     tcall_block *block = &call->cx.tc->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     tool->parameters.reader->example(&out, tool->parameters);
@@ -17801,41 +17754,45 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_permissions_(tcall_writer *out, unsigned set,
-                         const char *const *names, const char *separator)
+/* Writes the names of a set of permissions: in words, or as the developer
+ * writes them. */
+TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
+                                                     unsigned set, bool in_c)
 {
-    const char *before = "";
-    for (; set; set >>= 1, names++)
-        if (set & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, *names);
-            before = separator;
-        }
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
+    const char *name = names, *before = "";
+    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
+        const char *letter = name;
+        if (!(set & 1))
+            continue;
+        tcall_write_text(out, before);
+        tcall_write_text(out, in_c ? "TCALL_" : "");
+        for (; *letter; letter++)
+            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
+        before = in_c ? " | " : " and ";
+    }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
+                                              const tcall_ctx *cx)
 {
-    static const char *const names[] = {"read", "write", "execute", "network",
-                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
+    } else if (tcall_enabled(tool, allow)) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, names, " and ");
+            tcall_write_permissions_(out, tool->permissions, false);
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
+        tcall_write_permissions_(out, allow, false);
     }
 }
 
@@ -17874,11 +17831,40 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
+/* Who finds the words for a failure. */
+typedef enum tcall_cause_ {
+    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
+    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
+    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
+    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
+} tcall_cause_;
+
+static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
-           !cx->failure.reason.len;
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (failure->reason.len)
+        return TCALL_CAUSE_GIVEN_;
+    if (failure->error == TCALL_E_INVALID && call->asked->faults)
+        return TCALL_CAUSE_REFUSED_;
+    return failure->error == TCALL_E_DENIED && call->tool &&
+                   tcall_withheld_(cx->tc, call->tool)
+               ? TCALL_CAUSE_DENIED_
+               : TCALL_CAUSE_ERROR_;
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    switch (tcall_cause_of_(cx)) {
+    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
+    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
+    case TCALL_CAUSE_ERROR_:
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+        break;
+    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    }
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17896,22 +17882,19 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked->args.at) {
+    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
+    if (call->tool && call->asked->args.at && !refused) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
+    if (cx->failure.by && !refused) {
+        tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+    tcall_say_why_(out, cx);
 }
 
 /* Writes what the model can do about the failure. */
@@ -17947,10 +17930,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
+        tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17982,31 +17962,121 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     cx->wanted = wanted;
 }
 
-/* ---- what is written for logs ---- */
+/* ---- events ---- */
 
-/* A writer through a mask to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
 
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
+/* Writes what the developer does about a tool that is not permitted. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-    tcall_write_open(writer, '{');
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    if (tool->permissions > TCALL_EVERYTHING || !missing)
+        return;
+    tcall_write_text(out, ": add ");
+    tcall_write_permissions_(out, missing, true);
+    tcall_write_text(out, " to tcall_desc.allow");
 }
 
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    char *room = NULL;
+    tcall_writer out;
+    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cause == TCALL_CAUSE_GIVEN_
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_text(&out, cx->call->tool->name);
+        tcall_write_text(&out, " ");
+    }
+    tcall_say_why_(&out, cx);
+    if (cause == TCALL_CAUSE_DENIED_)
+        tcall_say_remedy_(&out, cx);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+/* ---- what is written for logs ---- */
+
+/* Writes an object about a call through a mask for the key of its agent, in
+ * pieces, so that its length does not matter, to a sink, which has to take all
+ * that it is given. */
+static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
+                               void (*write)(tcall_writer *out, const tcall *tc,
+                                             const tcall_call *call),
+                               tcall_sink sink, void *user)
+{
+    tcall_mask mask;
+    tcall_writer out;
+    char buf[64];
+    int result;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = tc->key;
+    mask.sink = sink;
+    mask.user = user;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, tcall_mask_put, &mask);
+    write(&out, tc, call);
+    result = tcall_writer_flush(&out);
+    return result < 0 ? result : tcall_mask_end(&mask);
 }
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
@@ -18111,6 +18181,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
+    tcall_write_open(out, '{');
     tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
@@ -18150,12 +18221,8 @@ static int tcall_write_on_(void *writer, const char *bytes, size_t len)
 int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
-    tcall_masked_ masked;
-    tcall_writer writer;
     tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
+    tcall_write_masked_(tc, call, tcall_write_origin_, tcall_write_on_, out);
     return out->error;
 }
 
@@ -18168,32 +18235,39 @@ static void tcall_write_session_(tcall_writer *out,
     tcall_write_pair_(out, "user", session->user);
 }
 
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
+/* Writes the line of an audit. */
+static void tcall_write_line_(tcall_writer *out, const tcall *tc,
+                              const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_identity_(out, call);
+    if (cx->session)
+        tcall_write_session_(out, cx->session);
+    tcall_write_key(out, "arguments");
+    if (call->asked->args.at)
+        tcall_write_json(out, call->asked->args);
+    else
+        tcall_write_str(out, tcall_asked_text_(call));
+    tcall_write_validated_(out, call);
+    tcall_write_count_(out, "attempts", cx->attempt);
+    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
+    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_outcome_(out, cx->failure.error);
+    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_key(out, "reason");
+        tcall_write_quote(out);
+        tcall_say_why_(out, cx);
+        tcall_write_unquote(out);
+    }
+    tcall_write_text(out, "}\n");
+}
+
 TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
 {
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_identity_(&out, call);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->asked->args.at)
-        tcall_write_json(&out, call->asked->args);
-    else
-        tcall_write_str(&out, tcall_asked_text_(call));
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_outcome_(&out, cx->failure.error);
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_masked_(cx->tc, cx->call, tcall_write_line_, sink, user);
 }
 
 /* ==========================================================================
@@ -18562,8 +18636,7 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_DID_,      /* at DID_EXECUTE */
-    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
 };
 
 /* ---- output that has to wait ---- */
@@ -18651,22 +18724,13 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 }
 /* ---- permission ---- */
 
-/* Checks that the registry gives the tool to its user. The reason is kept:
- * audit and events show it, too. */
-TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
+/* Checks that the registry gives the tool to its user. */
+static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[TCALL_REASON_];
-    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (!tcall_withheld_(cx->tc, call->tool))
-        return TCALL_OK;
-    tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
-    if (!cx->failure.reason.len)
-        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
-    return TCALL_E_DENIED;
+    return tcall_withheld_(cx->tc, call->tool) ? TCALL_E_DENIED : TCALL_OK;
 }
 
 /* ---- approval ---- */
@@ -18794,17 +18858,17 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Says the first thing that is wrong with an output, where it stays. */
-static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
-                                const tcall_attempt *attempt)
+/* Keeps why an output is refused: the first thing that is wrong with it. */
+static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
-    tcall_writer why;
-    tcall_hydrate_writer_(block, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
+                     attempt->args.at, attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    return TCALL_E_OUTPUT;
 }
 
 /* Reads the output as its schema has it. Where that is refused the block goes
@@ -18815,31 +18879,28 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target;
-    bool held;
+    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
-    target.rows = source.reader->rows;
     r = source.reader->hold(tc, &target.node, source);
-    held = r == TCALL_OK;
-    if (held)
+    if (r == TCALL_OK) {
         r = tcall_attempt_read_(tc, &attempt, &target, false);
+        if (r == TCALL_E_INVALID)
+            return tcall_output_wrong_(cx, &attempt);
+        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
+            cx->failure.reason =
+                tcall_str_of("the output of the tool is no JSON value, which "
+                             "its schema asks for");
+            r = TCALL_E_OUTPUT;
+        }
+    }
     if (r == TCALL_E_MEMORY)
         cx->wanted = attempt.came.len; /* all of it is needed */
-    if (r == TCALL_E_INVALID) {
-        tcall_output_wrong_(cx, source.reader->say, &attempt);
-        return TCALL_E_OUTPUT;
-    }
     tcall_block_back_(&tc->block, high);
-    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
-        return r;
-    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
-                                      "value, which its schema asks for");
-    return TCALL_E_OUTPUT;
+    return r;
 }
 
 /* Checks the output, where the tool has a schema of it. What a hook answered in
@@ -18997,12 +19058,13 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    if (tcall_acquires_(hook)) {
+    if (!tcall_acquires_(hook)) {
+        bits &= cx->held;
+        cx->held &= ~(bits & (0 - bits)); /* the lowest */
+    } else if (cx->state == TCALL_GOING_) {
         cx->held |= bits;
         return bits ? TCALL_OK : TCALL_E_LIMIT;
     }
-    bits &= cx->held;
-    cx->held &= ~(bits & (0 - bits)); /* the lowest */
     return TCALL_OK;
 }
 
@@ -19015,7 +19077,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    bits = tcall_acquires_(hook) ? 0 : tcall_holders_(cx, hook);
     return !bits || cx->held & bits;
 }
 
@@ -19052,11 +19114,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK &&
-        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
-                               : tcall_acquired_at_(hook) >= 0))
-        r = tcall_hold_(cx, hook);
-    return r;
+    return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
 /* Runs the hooks of a stage from a place on, where it is due; returns their
@@ -19066,7 +19124,8 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    if (!(tcall_due_[stage] & state))
+    if (!(tcall_due_[stage] & state) ||
+        (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
     if (*place == TCALL_HOOKS_BEGIN_)
@@ -19183,32 +19242,16 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. After the last attempt, be it the only
- * one, hooks may still answer. */
+ * failure by keeping silent about it. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
-        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
-        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
-            r = tcall_run_(cx); /* a hook waits on: the tool is told */
-        if (tcall_waits_(r))
-            return r;
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->last_attempt;
-        if (r < 0 && cx->attempt) {
-            tcall_note_failure_(cx, r);
-            cx->run_step = TCALL_RUN_GAVE_UP_;
-            cx->next_hook = TCALL_HOOKS_BEGIN_;
-        }
-    }
-    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
-        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->failure.error;
-    }
+    int r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
+    if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+        r = tcall_run_(cx); /* a hook waits on: the tool is told */
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->last_attempt;
     if (r == TCALL_OK) /* past the stages inside of this one */
-        cx->stage = TCALL_ON_GIVE_UP;
+        cx->stage = TCALL_ON_RETRY;
     return r;
 }
 
@@ -19464,127 +19507,28 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    if (!call)
+    if (!call) {
         mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+        if (mark)
+            call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    }
     if (!call) {
         tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        tcall_foresee_(tc, high + sizeof *call, arguments.len);
         return TCALL_E_MEMORY;
     }
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
+    if (mark) {
+        tcall_let_go_(tc, call);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ---- events ---- */
-
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Writes why a tool is not permitted for the developer, who reads which tool it
- * is, and the remedy. */
-static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
-                                        "TCALL_EXECUTE", "TCALL_NETWORK",
-                                        "TCALL_ACTUATE"};
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (tool->permissions <= TCALL_EVERYTHING && missing) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, names, " | ");
-        tcall_write_text(out, " to tcall_desc.allow");
-    }
-}
-
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_say_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    tcall *tc = call->cx.tc;
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-    tc->desc.events = &tcall_events;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
 }
 
 /* ==========================================================================
@@ -19676,10 +19620,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
-    *key +=
-        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key +=
-        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
@@ -20007,12 +19949,25 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
     return false;
 }
 
+/* Returns a hash of the turn that a call belongs to, in this memory: 0 without
+ * one. */
+static uint64_t tcall_loops_turn_(const tcall *tc, const tcall_turn *turn)
+{
+    uint64_t words[3];
+    if (!turn)
+        return 0;
+    words[0] = (uintptr_t)turn;
+    words[1] = turn->id;
+    words[2] = turn->parent ? tcall_call_key(tc, turn->parent) : 0;
+    return tcall_chain_(tc, 0, tcall_slice_((const char *)words, sizeof words));
+}
+
 /* Answers or stops a call that repeats others. */
 int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    uint64_t turn = tcall_loops_turn_(cx->tc, call->turn);
     tcall_looped_ *here;
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
@@ -20020,7 +19975,7 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (!here)
         return TCALL_E_MEMORY;
     here->call = tcall_hash_asked_(cx->tc, call) + turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    here->tool = tcall_chain_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
         return tcall_loop_(cx, "refused again and again");
@@ -21409,9 +21364,9 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 static void tcall_reader_clear_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
-        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
-            reader->start;
+    tcall_block_cut_(reader->chat->block, reader->start);
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
+        reader->place[TCALL_AT_RAW_] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
     reader->growing = reader->doc.echoes = reader->doc.stopped = false;
@@ -21976,7 +21931,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (!tcall_spoken_members_(text, &out))
         return false;
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
@@ -22598,7 +22553,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 static void tcall_reader_piece_(tcall_reader *reader)
 {
     if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
     reader->doc.whole = false;
     reader->doc.piece = true;
 }
@@ -23588,7 +23543,7 @@ int tcall_reader_end(tcall_reader *reader)
         reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
-        reader->chat->block->low = reader->start;
+        tcall_block_cut_(reader->chat->block, reader->start);
     return answer->error;
 }
 
@@ -24560,6 +24515,26 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
+/* Returns the path of requests, in which {model} stands for its name. */
+static const char *tcall_agent_form_(const tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
+    if (desc->path)
+        return desc->path;
+    return desc->stream && provider->stream_path ? provider->stream_path
+                                                 : provider->path;
+}
+
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
+                      (size_t)(rest - hole)
+                : 0;
+}
+
 /* Returns what desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -24576,7 +24551,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "model is missing: give the name that the provider knows";
     if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
+    if (!tcall_agent_form_(desc))
         return "path is missing: this provider has none of its own";
     if (!transport->open || !transport->write || !transport->read ||
         !transport->close)
@@ -24591,35 +24566,47 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
  * meant: it counts as zero does. */
-static int tcall_agent_limit_(int limit, int otherwise)
+static int tcall_agent_limit_(int limit, int otherwise, int most)
 {
     if (limit <= 0)
         return otherwise;
-    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+    return limit < most ? limit : most;
 }
 
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
-    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
-    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
-    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
+    desc->io_size += tcall_agent_path_size_(desc);
+    desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
+    desc->max_rounds =
+        tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32, TCALL_AGENT_MOST);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3, TCALL_AGENT_MOST);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
+    desc->path = tcall_agent_form_(desc);
+}
+
+/* Takes over what desc says. */
+static void tcall_agent_describe_(tcall_agent *agent,
+                                  const tcall_agent_desc *desc)
+{
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    desc->tc->key = desc->key;
 }
 
 /* ---- set up ---- */
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+/* Is the agent in a state from one to another, and is neither it nor its
+ * registry at work? Who is called by them only looks. from is not
+ * TCALL_AGENT_UNSET_. */
+TCALL_SHARED_ bool tcall_agent_open_to_(const tcall_agent *agent, uint8_t from,
+                                        uint8_t to)
 {
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+    return agent->state >= from && agent->state <= to &&
+           !tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns the bytes of the offer of a turn: a bit for each row. */
@@ -24629,23 +24616,19 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
     return tcall_round_up_(rows / 8 + 1);
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
-                      strlen(rest)
-                : 0;
-}
+/* What an agent takes of the block for as long as it lives. Its calls, its
+ * offer and its io follow. */
+typedef struct tcall_agent_room_ {
+    tcall_reader reader;
+    tcall_loops loops;
+} tcall_agent_room_;
 
-/* Returns the bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
 {
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) +
-           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
+    return sizeof(tcall_agent_room_) +
+           (size_t)agent->parallel * sizeof(tcall_call) +
+           tcall_agent_offer_size_(desc) + tcall_round_up_(agent->io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -24658,8 +24641,7 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     tcall_agent_defaults_(&made);
     if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
-    return need + tcall_agent_size_(desc, made.io_size) +
-           tcall_round_up_(tcall_agent_path_size_(&made));
+    return need + tcall_agent_size_(desc, &made);
 }
 
 /* Was it set up, in a registry that was not set up anew? Memory that was not
@@ -24669,11 +24651,32 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
+/* Takes the room of an agent. io_size: of its pieces. */
+static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
+    tcall_agent_room_ *room;
+    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return false;
+    }
+    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->reader = &room->reader;
+    agent->loops = &room->loops;
+    agent->batch = (tcall_call *)(void *)(room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    return true;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_problem_(desc);
     tcall *tc = desc->tc;
-    size_t size;
     if (!problem && tc->offer)
         problem = "tc has an agent already: each needs one of its own";
     if (!problem && tcall_is_busy_(tc))
@@ -24683,24 +24686,10 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = problem;
     if (problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
+    tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
-    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
+    if (!tcall_agent_settle_(agent, desc->io_size))
         return TCALL_E_MEMORY;
-    }
-    tc->offer =
-        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
-    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
-    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
-    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
-    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    tc->key = desc->key;
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -24708,26 +24697,24 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const tcall_agent_desc before = agent->desc;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    tcall_agent_desc *now = &agent->desc;
+    const size_t io_size = now->io_size;
+    const int parallel = now->parallel;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
+    agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
+    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+        agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    if (!tcall_block_room_(&desc->tc->block,
-                           tcall_agent_path_size_(&agent->desc))) {
-        agent->desc = before;
-        return TCALL_E_MEMORY;
-    }
-    agent->chat.counted.at = 0; /* its instructions come before */
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+    if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
+    tcall_agent_describe_(agent, desc);
+    now->io_size = io_size;
+    now->parallel = parallel;
+    agent->chat.counted.at = 0; /* its instructions come before */
     return TCALL_OK;
 }
 
@@ -24816,7 +24803,8 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
+                              TCALL_AGENT_PLANNED_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24911,41 +24899,45 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
+/* Reads the arguments of the call that ends here, and puts what was read in
+ * their place. Returns false where they cannot be read, or there is no room. */
+static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
+                               size_t end,
+                               const struct tcall_lenience_ *lenient)
+{
+    const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    tcall_block *block = chat->block;
+    char *behind = tcall_block_gap_(block);
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+        return false;
+    memmove(behind, machine.text, machine.len);
+    tcall_block_cut_(block, block->low + machine.len);
+    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    tcall_chat_shift_(chat, end, end - text.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    return true;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from, room = tcall_block_free_(block);
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+    size_t at = chat->start + from;
+    while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
-        size_t end = at + tcall_head_size_(head);
-        tcall_machine machine;
-        tcall_machine_desc desc;
-        uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
-            continue;
-        if (tcall_is_object_text_(text, block)) {
+        const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+        if (head->kind == TCALL_ITEM_CALL && text.len && !head->error &&
+            (tcall_is_object_text_(text, chat->block) ||
+             tcall_chat_reread_(chat, head, at + tcall_head_size_(head),
+                                lenient)))
             head->flags |= TCALL_FLAG_OBJECT_;
-            continue;
-        }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
-                0 ||
-            (machine.len > text.len && room < 2 * machine.len - text.len))
-            continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
-                            machine.len);
-        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
-        tcall_chat_shift_(chat, end, end - text.len + machine.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
-        tcall_copy_(block->base + end - text.len, read);
-        head->flags |= TCALL_FLAG_OBJECT_;
-        room = tcall_block_free_(block);
+        at += tcall_head_size_(head);
     }
 }
 
@@ -24963,7 +24955,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
+                              TCALL_AGENT_PLANNED_) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
@@ -24980,34 +24973,15 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 
 /* ---- running them ---- */
 
-/* Takes room for calls that may be under way at the same time: in the block, or
- * for one that of the agent. Returns how many. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int count = agent->answer.calls - agent->call_at;
-    if (agent->desc.parallel < count)
-        count = agent->desc.parallel;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = agent->call;
-    return 1;
-}
-
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const size_t need = tc->block.need;
-    int room = tcall_agent_batch_room_(agent), number, error;
+    int number, error;
     agent->current = -1;
     agent->waiting = 0;
-    for (number = 0; agent->batch_count < room; number++) {
+    for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
@@ -25037,15 +25011,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
  * to their end, and what they hold is released. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall_block *block = &agent->desc.tc->block;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         tcall_end_(call);
-        tcall_block_release_(block, call->mark);
+        tcall_block_release_(&agent->desc.tc->block, call->mark);
     }
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
     agent->batch_count = 0;
 }
 
@@ -25340,17 +25311,13 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
                                                      size_t bytes,
                                                      tcall_str text, int error)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
-        event.turn = &agent->turn;
+    const bool turns = kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END;
+    tcall_event event = {
+        kind, NULL,        NULL, turns ? &agent->turn : NULL, NULL,
+        text, error,       0,    agent->response.status,      bytes,
+        0,    agent->pause};
     if (kind == TCALL_EVENT_REQUEST)
         event.tools = tcall_agent_tools_(agent);
-    event.text = text;
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = bytes;
-    event.ms = agent->pause;
     tcall_tell_(agent->desc.tc, &event, kind);
 }
 
@@ -25374,31 +25341,31 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Writes the request with this conversation, to count its bytes or to send
  * them. Both must come to the same: nothing that it reads may change before the
- * answer is there. */
+ * answer is there. Without a conversation it says only what the model is told
+ * before anything else. */
 static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
                               tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.offer = desc->tc->offer;
-    request.variables = desc->variables;
-    if (chat == &agent->chat) {
-        request.counted = &agent->chat.counted;
-        request.max_tokens = desc->max_tokens;
-        request.context = agent->context;
-        request.cache_prompt = desc->cache_prompt;
-        request.extra = desc->extra;
-        request.stream = desc->stream;
-        request.no_parallel = desc->no_parallel;
-        request.choice =
-            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
-    }
+    const bool talks = chat == &agent->chat;
+    const tcall_chat_request request = {
+        desc->model,
+        desc->system,
+        chat,
+        desc->tc->desc.tools,
+        desc->tc->desc.tool_count,
+        desc->tc->offer,
+        0, /* allow: the offer counts */
+        talks && agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO,
+        NULL,
+        talks ? desc->max_tokens : 0,
+        talks ? agent->context : 0,
+        talks && desc->stream,
+        talks && desc->no_parallel,
+        talks && desc->cache_prompt,
+        talks ? desc->extra : NULL,
+        desc->variables,
+        talks ? &agent->chat.counted : NULL};
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
@@ -25420,8 +25387,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
     tcall_chat nothing = agent->chat;
-    tcall_writer writer;
-    char piece[64];
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -25429,31 +25394,29 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
         tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
         tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
-    tcall_agent_write_(agent, &nothing, &writer);
+    tcall_writer_init(&agent->out, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&agent->out, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &agent->out);
     return agent->setting != before;
 }
 
 /* Returns the path of the request. One that has to name the model is put
- * together in the block, until the exchange is over; NULL: there is no room. */
+ * together in front of the io. */
 static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    const size_t size = tcall_agent_path_size_(&agent->desc);
     const char *path = agent->desc.path;
-    const char *rest = strchr(path + strcspn(path, "{"), '}');
-    tcall_block *block = &agent->desc.tc->block;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const size_t hole = strcspn(path, "{");
     tcall_writer writer;
+    agent->path_size = size;
     if (!size)
         return path;
-    agent->path_mark = tcall_block_mark_(block);
-    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
-    if (!agent->path_mark || !writer.buf)
-        return NULL;
-    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_writer_init(&writer, agent->io, size);
+    tcall_write_bytes(&writer, path, hole);
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
-    return writer.buf;
+    path = strchr(path + hole, '}') + 1;
+    tcall_write_bytes(&writer, path, strlen(path) + 1);
+    return agent->io;
 }
 
 /* Adds a header, unless the provider has none of this kind. */
@@ -25467,7 +25430,7 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
 
 /* Sets up what is sent before the body. The key is kept apart from the value
  * that goes before it, so that a trace can show the one without the other. */
-static int tcall_agent_set_request_(tcall_agent *agent)
+static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
@@ -25484,7 +25447,6 @@ static int tcall_agent_set_request_(tcall_agent *agent)
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -25537,7 +25499,7 @@ static int tcall_agent_connect_(tcall_agent *agent)
         return tcall_agent_heard_(agent, result);
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
-    agent->sent = agent->received = agent->unsent = 0;
+    agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
@@ -25572,10 +25534,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
     } while (result == TCALL_OK && tcall_agent_widen_(agent));
-    if (result == TCALL_OK)
-        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
+    tcall_agent_set_request_(agent);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->state = TCALL_AGENT_CONNECT_;
@@ -25598,17 +25559,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
  * taken up again at the string or tool that was not complete. */
 static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall_writer writer;
+    tcall_writer *out = &agent->out;
+    const size_t unsent = out->fill;
     int result;
-    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
-    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.fill = agent->unsent;
-    writer.resume = &agent->resume;
-    result = tcall_writer_flush(&writer);
+    tcall_writer_init(out, agent->io + agent->path_size,
+                      agent->desc.io_size - agent->path_size);
+    tcall_writer_sink(out, tcall_agent_sink_, agent);
+    out->fill = unsent;
+    out->resume = &agent->resume;
+    result = tcall_writer_flush(out);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &agent->chat, &writer);
-    agent->unsent = writer.fill;
-    agent->resume.stored = agent->sent + writer.fill;
+        result = tcall_agent_write_(agent, &agent->chat, out);
+    agent->resume.stored = agent->sent + out->fill;
     return result;
 }
 
@@ -25724,8 +25686,6 @@ static void tcall_agent_close_(tcall_agent *agent)
     const tcall_transport *transport = &agent->desc.transport;
     if (tcall_agent_talks_(agent))
         transport->close(transport->user);
-    tcall_block_release_(agent->chat.block, agent->path_mark);
-    agent->path_mark = 0;
 }
 
 /* The same after an error. An answer that is not whole must not stay in the
@@ -25764,15 +25724,16 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    int count =
-        transport->read(transport->user, agent->io, agent->desc.io_size);
+    char *piece = agent->io + agent->path_size;
+    int count = transport->read(transport->user, piece,
+                                agent->desc.io_size - agent->path_size);
     int error;
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
+    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
@@ -25940,11 +25901,10 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
-    if (tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+    if (agent->turn.plan &&
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     agent->problem = tcall_agent_added_problem_(&agent->desc);
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
@@ -26045,8 +26005,9 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
-        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
+                              agent->cancelled ? TCALL_AGENT_PLANNED_
+                                               : TCALL_AGENT_CALLS_))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -26109,9 +26070,11 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 /* ==========================================================================
  * >>save
  *
- * Numbers are written seven bits a byte, the lowest first, a text after its
- * length. Last comes a sum of all bytes: memory that lost its power while it
- * was written must not become a conversation.
+ * The bytes are described once, for both ways: a function for a number, a text,
+ * an item and so on writes what it is given, or gives what is read. Numbers
+ * have seven bits a byte, the lowest first; a text comes after its length. Last
+ * is a sum of all bytes: memory that lost its power while it was written must
+ * not become a conversation.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -26141,6 +26104,13 @@ static const char tcall_save_cut_[] =
     "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
     "\"cancelled\",\"ran\":true}";
 
+/* In front of each item. */
+enum {
+    TCALL_SAVE_END_, /* there is none */
+    TCALL_SAVE_ITEM_,
+    TCALL_SAVE_ANSWER_ /* the first one of the last answer */
+};
+
 /* The bytes of a sum, the lowest first. */
 static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
 {
@@ -26149,72 +26119,116 @@ static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
         bytes[i] = (char)(sum >> 8 * i);
 }
 
+/* ---- both ways ---- */
+
+/* Where bytes go to, or come from. */
+typedef struct tcall_saved_ {
+    tcall_writer *out; /* NULL: they are read */
+    uint32_t sum;      /* of those written */
+    tcall_str rest;    /* to be read */
+    bool damaged;      /* it ends too early, or a number is too large */
+    bool users;        /* the last item read is of the user's side */
+} tcall_saved_;
+
+/* Returns these bytes, or those read in their place: none beyond the end. */
+static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
+{
+    if (saved->out) {
+        saved->sum = tcall_hash_more_(saved->sum, bytes);
+        tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
+        return bytes;
+    }
+    if (bytes.len > saved->rest.len) {
+        saved->damaged = true;
+        bytes.len = 0;
+    }
+    bytes.ptr = saved->rest.ptr;
+    saved->rest.ptr += bytes.len;
+    saved->rest.len -= bytes.len;
+    return bytes;
+}
+
+static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
+{
+    uint32_t same = 0;
+    int shift;
+    for (shift = 0; shift < 32; shift += 7) {
+        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
+        byte = one.len ? *one.ptr : (char)0;
+        same |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return same;
+        number >>= 7;
+    }
+    saved->damaged = true;
+    return 0;
+}
+
+static tcall_str tcall_saved_text_(tcall_saved_ *saved, tcall_str text)
+{
+    text.len = tcall_saved_number_(saved, (uint32_t)text.len);
+    return tcall_saved_bytes_(saved, text);
+}
+
+/* What the turn waits for, which is returned, and numbers of the agent. */
+static uint32_t tcall_saved_head_(tcall_saved_ *saved, tcall_agent *agent,
+                                  uint32_t waits)
+{
+    tcall_turn *turn = &agent->turn;
+    waits = tcall_saved_number_(saved, waits);
+    agent->chat.made = tcall_saved_number_(saved, agent->chat.made);
+    turn->id = tcall_saved_number_(saved, turn->id);
+    turn->rounds = (uint16_t)tcall_saved_number_(saved, turn->rounds);
+    turn->calls = (uint16_t)tcall_saved_number_(saved, turn->calls);
+    turn->tokens = tcall_saved_number_(saved, turn->tokens);
+    agent->setting = tcall_saved_number_(saved, agent->setting);
+    agent->picked = tcall_saved_number_(saved, agent->picked) != 0;
+    return waits;
+}
+
+/* The bytes of an image are elsewhere. */
+static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
+{
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text.len = 0;
+    item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
+    item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
+    tcall_item_set_flags_(item,
+                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        tcall_str *text = tcall_item_part_(item, part);
+        *text = tcall_saved_text_(saved, *text);
+    }
+}
+
 /* ---- out ---- */
 
-typedef struct tcall_saver_ {
-    tcall_writer *out;
-    uint32_t sum;
-} tcall_saver_;
-
-static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
-{
-    saver->sum = tcall_hash_more_(saver->sum, bytes);
-    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
-}
-
-static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
-{
-    char bytes[5];
-    size_t len = 0;
-    for (; number >= 0x80; number >>= 7)
-        bytes[len++] = (char)(0x80 | (number & 0x7F));
-    bytes[len++] = (char)number;
-    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
-}
-
-static void tcall_save_numbers_(tcall_saver_ *saver, const uint32_t *numbers,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        tcall_save_number_(saver, numbers[i]);
-}
-
-static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
-{
-    tcall_save_number_(saver, (uint32_t)text.len);
-    tcall_save_bytes_(saver, text);
-}
-
-/* Writes an item: what begins with it, its numbers, its texts. */
-static void tcall_save_item_(tcall_saver_ *saver, tcall_item item,
+static void tcall_save_item_(tcall_saved_ *saved, tcall_item item,
                              uint32_t begins)
 {
-    const uint32_t numbers[] = {begins, item.kind, (uint32_t)-item.error,
-                                tcall_item_flags_(&item)};
-    int part;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        item.text.len = 0; /* its bytes are elsewhere */
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    tcall_saved_number_(saved, begins);
+    tcall_saved_item_(saved, &item);
 }
 
 /* Writes the items of the conversation. */
-static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_items_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     size_t at = 0, next = 0;
     tcall_item item;
     for (; tcall_chat_next(&agent->chat, &next, &item); at = next) {
         if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
             break; /* the answer is not whole: it is asked for again */
-        tcall_save_item_(saver, item, at == agent->answer_at ? 2 : 1);
+        tcall_save_item_(saved, item,
+                         at == agent->answer_at ? TCALL_SAVE_ANSWER_
+                                                : TCALL_SAVE_ITEM_);
     }
 }
 
 /* A call that has begun must not begin again after a restart, whose tool may
  * have had its effect: what is known of it now is its result then. */
-static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall_call *call = agent->batch;
     int i;
@@ -26229,101 +26243,65 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         if (!tcall_agent_answered_(agent, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
-            tcall_save_item_(saver, item, 1);
+            tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
     }
 }
 
-/* Writes what the turn waits for, the numbers, and the offer by names: the
- * table may be another one after the restart. */
-static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
+/* Writes the offer by names: the table may be another one after a restart. */
+static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_turn *turn = &agent->turn;
-    const uint32_t numbers[] = {
-        agent->chat.made, turn->id,
-        turn->rounds,     turn->calls,
-        turn->tokens,     agent->setting,
-        agent->picked,    (uint32_t)tcall_agent_tools_(agent)};
-    uint32_t waits = 0;
     size_t i;
+    tcall_saved_number_(saved, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (TCALL_BIT_OF_(tc->offer, i))
+            tcall_saved_text_(saved, tcall_str_of(tc->desc.tools[i].name));
+}
+
+/* Returns what the turn waits for. */
+static uint32_t tcall_save_waits_(const tcall_agent *agent)
+{
+    uint32_t waits = TCALL_SAVE_REST_;
     while (waits < TCALL_SAVE_ASKS_ &&
            tcall_save_states_[waits] != agent->state)
         waits++;
-    if (waits == TCALL_SAVE_ASKS_ && turn->plan)
-        waits = TCALL_SAVE_PLANS_;
-    tcall_save_number_(saver, waits);
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (TCALL_BIT_OF_(tc->offer, i))
-            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
+    /* the same of a plan is the next one */
+    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
+    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_head_(&saver, agent);
-    tcall_save_items_(&saver, agent);
-    tcall_save_begun_(&saver, agent);
-    tcall_save_number_(&saver, 0);
+    tcall_saved_bytes_(&saved,
+                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    /* what is written stays as it is */
+    tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
+                      tcall_save_waits_(agent));
+    tcall_save_offer_(&saved, agent);
+    tcall_save_items_(&saved, agent);
+    tcall_save_begun_(&saved, agent);
+    tcall_saved_number_(&saved, TCALL_SAVE_END_);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saver.sum, sum);
+    tcall_save_sum_(saved.sum, sum);
     return tcall_write_bytes(out, sum, sizeof sum);
 }
 
 /* ---- in ---- */
 
-typedef struct tcall_loader_ {
-    tcall_str rest;
-    bool damaged;
-    /* Of what is loaded: */
-    int calls;  /* of the last answer */
-    int open;   /* of them, those that have no result */
-    bool users; /* the last item is of the user's side */
-} tcall_loader_;
-
-/* Gives a number; 0 beyond the end, or the range. */
-static uint32_t tcall_load_number_(tcall_loader_ *loader)
-{
-    uint32_t number = 0;
-    int shift;
-    for (shift = 0; shift < 32 && loader->rest.len; shift += 7) {
-        uint8_t byte = (uint8_t)*loader->rest.ptr++;
-        loader->rest.len--;
-        number |= (uint32_t)(byte & 0x7F) << shift;
-        if (!(byte & 0x80))
-            return number;
-    }
-    loader->damaged = true;
-    return 0;
-}
-
-static tcall_str tcall_load_text_(tcall_loader_ *loader)
-{
-    size_t len = tcall_load_number_(loader);
-    const tcall_str text = tcall_slice_(loader->rest.ptr, len);
-    if (len > loader->rest.len) {
-        loader->damaged = true;
-        return tcall_slice_(NULL, 0);
-    }
-    loader->rest.ptr += len;
-    loader->rest.len -= len;
-    return text;
-}
-
 /* Tools that are gone, or permitted no more, are not offered. */
-static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
+static void tcall_load_offer_(tcall_saved_ *saved, tcall *tc)
 {
-    uint32_t count = tcall_load_number_(loader);
+    uint32_t count = tcall_saved_number_(saved, 0);
     memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
-    for (; count && !loader->damaged; count--) {
-        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
+    for (; count && !saved->damaged; count--) {
+        const tcall_tool *tool =
+            tcall_find(tc, tcall_saved_text_(saved, tcall_slice_(NULL, 0)));
         if (tool && !tcall_withheld_(tc, tool))
             tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
@@ -26331,60 +26309,38 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
 
 /* May the item stand here? All calls have one result each, right behind the
  * answer that they are of, before anything else is said. */
-static bool tcall_load_fits_(tcall_loader_ *loader, const tcall_chat *chat,
-                             const tcall_item *item)
+static bool tcall_load_fits_(const tcall_saved_ *saved,
+                             const tcall_agent *agent, const tcall_item *item)
 {
-    const bool users = tcall_is_users_(item->kind);
-    const bool next = tcall_item_opens_(item) || (loader->users && !users);
+    const bool open = agent->call_at < agent->answer.calls;
+    const bool next = tcall_item_opens_(item) ||
+                      (saved->users && !tcall_is_users_(item->kind));
     tcall_str id = item->id;
-    if ((next && loader->open) ||
-        (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)))
-        return false;
-    loader->users = users;
-    loader->calls += item->kind == TCALL_ITEM_CALL;
-    loader->open += item->kind == TCALL_ITEM_CALL;
-    loader->open -= item->kind == TCALL_ITEM_RESULT;
-    return true;
+    return !(open && next) && (item->kind != TCALL_ITEM_RESULT ||
+                               tcall_chat_asked_(&agent->chat, &id));
 }
 
 /* Adds one item, as any other that enters the conversation. */
-static int tcall_load_item_(tcall_chat *chat, tcall_loader_ *loader)
+static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
+                            uint32_t begins)
 {
+    tcall_chat *chat = &agent->chat;
     tcall_item item;
-    int part;
     memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)tcall_load_number_(loader);
-    item.error = -(int)tcall_load_number_(loader);
-    tcall_item_set_flags_(&item, tcall_load_number_(loader));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(&item, part) = tcall_load_text_(loader);
-    if (loader->damaged || item.kind > TCALL_ITEM_IMAGE ||
-        !tcall_load_fits_(loader, chat, &item))
+    tcall_saved_item_(saved, &item);
+    if (saved->damaged || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(saved, agent, &item))
         return TCALL_E_PROTOCOL;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        chat->edited = true;
-    return tcall_chat_add(chat, &item);
-}
-
-/* Adds all items. */
-static int tcall_load_items_(tcall_agent *agent, tcall_loader_ *loader)
-{
-    uint32_t begins;
-    int error = TCALL_OK;
-    while (error == TCALL_OK && (begins = tcall_load_number_(loader)) != 0) {
-        if (begins == 2) {
-            agent->answer_at = agent->chat.block->low - agent->chat.start;
-            loader->calls = 0;
-        }
-        error = tcall_load_item_(&agent->chat, loader);
+    if (begins == TCALL_SAVE_ANSWER_) {
+        agent->answer_at = chat->block->low - chat->start;
+        agent->answer.calls -= agent->call_at;
+        agent->call_at = 0;
     }
-    if (error < 0)
-        return error;
-    agent->answer.calls = loader->calls;
-    agent->call_at = loader->calls - loader->open;
-    return !loader->damaged && !loader->rest.len && agent->call_at >= 0
-               ? TCALL_OK
-               : TCALL_E_PROTOCOL;
+    agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+    agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    saved->users = tcall_is_users_(item.kind);
+    chat->edited = chat->edited || item.kind == TCALL_ITEM_IMAGE;
+    return tcall_chat_add(chat, &item);
 }
 
 /* Takes up the turn where it was left: calls wait in it, and only there. */
@@ -26423,38 +26379,37 @@ static bool tcall_load_whole_(tcall_str *bytes)
 /* Puts what is saved in place of the conversation, which is empty. */
 static int tcall_load_(tcall_agent *agent, tcall_str bytes)
 {
-    tcall_turn *turn = &agent->turn;
-    tcall_loader_ loader;
-    uint32_t waits;
-    int error;
-    memset(&loader, 0, sizeof loader);
-    loader.users = true;
+    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_load_whole_(&bytes))
         return TCALL_E_PROTOCOL;
-    loader.rest = bytes;
-    waits = tcall_load_number_(&loader);
-    agent->chat.made = tcall_load_number_(&loader);
-    turn->id = tcall_load_number_(&loader);
-    turn->rounds = (uint16_t)tcall_load_number_(&loader);
-    turn->calls = (uint16_t)tcall_load_number_(&loader);
-    turn->tokens = tcall_load_number_(&loader);
-    agent->setting = tcall_load_number_(&loader);
-    agent->picked = tcall_load_number_(&loader) != 0;
-    tcall_load_offer_(agent->desc.tc, &loader);
-    error = tcall_load_items_(agent, &loader);
-    return error < 0 ? error : tcall_load_turn_(agent, waits);
+    saved.rest = bytes;
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, agent->desc.tc);
+    do {
+        begins = tcall_saved_number_(&saved, 0);
+        if (begins != TCALL_SAVE_END_)
+            error = tcall_load_item_(&saved, agent, begins);
+    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
+    if (error == TCALL_OK)
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    return error;
 }
 
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     tcall *tc = agent->desc.tc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
+    agent->answer.calls = agent->call_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)

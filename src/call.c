@@ -43,23 +43,22 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-/* Returns the free part of the block for tokens and the like: aligned, without
- * its first `skip` bytes. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
-                                       size_t *size)
+/* Returns the free part of the block for frames and the like: aligned. */
+static char *tcall_hydrate_gap_(const tcall_block *block, size_t *size)
 {
-    size_t start = (block->low + skip + 7) & ~(size_t)7;
     size_t end = block->size - block->high;
+    size_t start = tcall_round_up_(block->low);
     start = start < end ? start : end;
     *size = end - start;
     return block->base + start;
 }
 
-/* Lets a writer write to the free part of the block. */
-TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
-                                         tcall_writer *out)
+/* Returns a writer to the free part of the block. */
+TCALL_SHARED_ tcall_writer tcall_hydrate_writer_(const tcall_block *block)
 {
-    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
+    tcall_writer out;
+    tcall_writer_init(&out, tcall_block_gap_(block), tcall_block_free_(block));
+    return out;
 }
 
 /* Moves bytes to the end of the block, from the free part or elsewhere. What
@@ -83,7 +82,7 @@ static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    char *gap = tcall_hydrate_gap_(block, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -161,11 +160,9 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.len, &attempt->coerced);
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -205,12 +202,12 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    tcall_target target;
-    memset(&target, 0, sizeof target);
-    target.object = tcall_tool_shape_(call->tool);
-    target.node = call->node;
-    if (target.object || target.node) /* else another one checks, or nobody */
-        target.rows = call->tool->parameters.reader->rows;
+    const tcall_object *shape = tcall_tool_shape_(call->tool);
+    const tcall_target target = {shape, call->node,
+                                 shape || call->node
+                                     ? call->tool->parameters.reader->rows
+                                     : NULL /* another one checks, or nobody */,
+                                 NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -219,12 +216,9 @@ int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
-    tcall_writer why;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    loan = tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, attempt->args, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, why.cap);
+    int r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
@@ -239,7 +233,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    char *gap = tcall_hydrate_gap_(block, &size);
     const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
                                   tc->desc.patterns};
     int r = source.reader->compile(&schema, source, gap, size, &author);
@@ -354,21 +348,17 @@ static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
                                               tcall_str *text)
 {
-    tcall_writer out;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(&tc->block, &out);
-    loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair->write(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, loan, out.fill);
+    tcall_block *block = &tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, out.cap);
+    int r = tc->desc.repair->write(tc->desc.user, call, &out);
+    tcall_block_unlend_(block, loan, out.fill);
     if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+    return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,

@@ -343,8 +343,9 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
+        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
+                            "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')

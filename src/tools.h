@@ -71,7 +71,7 @@ typedef enum tcall_safety {
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
-    X(ON_GIVE_UP, INNER)                 \
+    X(ON_GIVE_UP, FAILED)                \
     X(WILL_WRITE_CACHE, WELL)            \
     X(WILL_REDACT_OUTPUT, WELL)          \
     X(WILL_VALIDATE_OUTPUT, WELL)        \
