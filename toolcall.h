@@ -2618,8 +2618,7 @@ struct tcall_schema_reader_ {
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Compiles as its author wants it. */
-    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size, const struct tcall_author_ *author);
+    int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -2629,14 +2628,6 @@ struct tcall_schema_reader_ {
     /* Checks what a tool has written. */
     int (*output)(tcall_ctx *cx);
 };
-
-/* ==========================================================================
- * >>schemas: what reads the schema of a row
- *
- * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own; a shape fills a struct. Rows reach all of that through the reader they
- * name, so that a program carries what its tools have.
- */
 
 #ifndef TOOLCALL_STATIC
 /* Reads into a struct, as its shape says. */
@@ -10821,30 +10812,17 @@ static const struct {
 static const char *const tcall_type_words_[TCALL_TYPES_] = {
     "null", "boolean", "integer", "number", "string", "array", "object"};
 
-/* How a schema is compiled, and who is told each fault of it. */
+/* How a schema is compiled. */
 typedef struct tcall_author_ {
-    tcall_draft draft;
-    bool end; /* the nodes are to lie at the end of the memory */
-    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
-    void *user;
+    tcall_str text;
+    const void *made; /* its nodes, where it has some already */
+    void *mem;
+    size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
+    tcall_draft draft;
+    bool end;     /* the nodes are to lie at the end of the memory */
+    size_t after; /* faults before this place are known already */
 } tcall_author_;
-
-/* Tells of a fault at a place in the text. The one that stands first there
- * stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    tcall_schema told = *s;
-    told.reason = reason;
-    told.remedy = remedy;
-    told.at = at;
-    if (!s->reason || at < s->at)
-        *s = told;
-    if (author->tell)
-        author->tell(author->user, &told);
-}
 
 /* ---- keywords and what they take ---- */
 
@@ -10912,6 +10890,7 @@ typedef struct tcall_sc_ {
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
+    bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
     uint8_t digits; /* of the name at hand */
     union {
@@ -10922,13 +10901,28 @@ typedef struct tcall_sc_ {
     tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
-/* Refuses the schema; the rest of it is looked at, too. */
+/* Refuses the schema. Of its faults the one that stands first in the text is
+ * told. */
+static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
+                            const char *remedy)
+{
+    tcall_schema *out = c->out;
+    size_t at = (size_t)(p - c->author->text.ptr);
+    c->wrong = true;
+    if (at < c->author->after || (out->reason && out->at <= at))
+        return;
+    out->reason = reason;
+    out->remedy = remedy;
+    out->at = at;
+}
+
+/* Refuses the schema, unless all is only counted; the rest of it is looked at,
+ * too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
     if (c->top)
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            reason, remedy);
+        tcall_sc_fault_(c, p, reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11125,8 +11119,7 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            "too many schemas", "split the schema");
+        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11174,7 +11167,8 @@ static int tcall_sc_draft_of_(const char *p)
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
+                                               tcall_draft other)
 {
     bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
     const char *root = none ? NULL : tcall_text_space_(text.ptr);
@@ -11185,7 +11179,7 @@ static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
 }
 
 /* Returns the bit of the type that a value names, or 0. */
-static uint8_t tcall_sc_type_(const char *p)
+TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
@@ -11202,7 +11196,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
     uint8_t types = 0;
-    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+    for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
@@ -11246,7 +11240,7 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
     const char *at = tcall_text_first_(list);
     uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    for (; at; at = tcall_text_sibling_(at), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
     return count;
@@ -11258,7 +11252,7 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
     tcall_str name;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         p = tcall_sc_name_(key, &name);
         if (*p == '[')
             tcall_sc_names_(c, p);
@@ -11392,7 +11386,7 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
     tcall_str word;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
@@ -11461,7 +11455,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 }
 
 /* Walks over the text. */
-static void tcall_sc_walk_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
@@ -11635,7 +11629,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
                 &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
-            if (first->width == TCALL_OPEN_ && !c->out->reason)
+            if (first->width == TCALL_OPEN_ && !c->wrong)
                 tcall_sc_circle_(c, mark, first);
             frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
         }
@@ -11652,11 +11646,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     while (i-- > 0) {
         tcall_sc_mark_ *end = &c->mark[i];
         tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
-        while (mark && !c->out->reason) {
+        while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
                 first->next = (uint16_t)(mark - c->mark);
-            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
@@ -11691,22 +11685,22 @@ static void tcall_sc_required_(tcall_node *node)
                 TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        name = tcall_text_after_(word.ptr + word.len + 1);
+        name = tcall_text_sibling_(name);
     }
 }
 
 /* All members and rows are there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_line_up_(c);
-    if (c->steps <= 0 && !c->out->reason)
+    if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
-    if (!c->out->reason)
+    if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->wrong;) {
         tcall_node *node = &c->mark[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
@@ -11740,15 +11734,53 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
     c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
+/* ---- may it be an object? ---- */
+
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether an object is among the values that enum or const lists. */
+static bool tcall_row_has_object_(const tcall_row *row)
+{
+    bool several = row->on == TCALL_ON_ENUM_;
+    const char *value =
+        several ? tcall_text_first_(row->of.text) : row->of.text;
+    while (value && *value != '{')
+        value = several ? tcall_text_sibling_(value) : NULL;
+    return value != NULL;
+}
+
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
+{
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
+        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
+            takes = tcall_row_has_object_(row);
+    }
+    return takes;
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
- * at the end of the memory. */
-TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size,
+ * at the end of the memory. Where all its faults are known already, it is
+ * refused without a reason. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
+    const tcall_str text = author->text;
+    char *mem = (char *)author->mem;
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
     uint32_t marks;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
@@ -11756,37 +11788,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
     if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
+        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.out = out;
-    c.author = author;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && size > pad) {
-        c.top = (char *)mem + pad;
-        c.high = c.top + (size - pad) / word * word;
+    if (mem && author->size > pad) {
+        c.top = mem + pad;
+        c.high = c.top + (author->size - pad) / word * word;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
-    if (!c.top || size < out->need)
-        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    if (!c.top || author->size < out->need)
+        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
     c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
     tcall_sc_finish_(&c);
-    if (out->reason)
+    if (c.wrong)
         return TCALL_E_SCHEMA;
     if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
-    from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + (size_t)c.bytes;
+        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    from = (size_t)(c.high - mem);
+    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -11794,8 +11826,9 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
-    return tcall_schema_compile_for_(out, text, mem, size, &author);
+    const tcall_author_ author = {text,  NULL,  mem, size, &tcall_patterns,
+                                  draft, false, 0};
+    return tcall_schema_compile_for_(out, &author);
 }
 
 /* ==========================================================================
@@ -13916,6 +13949,76 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
     tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
+/* ---- who reads the schema text of a row ----
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(const tcall_judged_ *judged,
+                               const tcall_schema *fault)
+{
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
+    if (out) {
+        tcall_write_text(out, judged->which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, fault);
+        tcall_write_text(out, "\n");
+    }
+}
+
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check: without memory only
+ * wrong JSON is found. */
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
+{
+    const tcall_desc *desc = &judged->tc->desc;
+    tcall_block *block = &judged->tc->block;
+    bool foreign = desc->validator && !source.made;
+    tcall_author_ author = {tcall_str_of(source.text),
+                            source.made,
+                            tcall_block_gap_(block),
+                            foreign ? 0 : tcall_block_free_(block),
+                            desc->patterns,
+                            TCALL_DRAFT_2020,
+                            false,
+                            0};
+    int r;
+    do { /* once more for each further fault */
+        r = source.reader->compile(schema, &author);
+        if (schema->reason)
+            tcall_schema_tell_(judged, schema);
+        author.after = schema->at + 1;
+    } while (schema->reason && desc->report);
+    if (foreign) {
+        schema->need = 0;
+        return r == TCALL_E_SCHEMA ? r : TCALL_OK;
+    }
+    if (r < 0 || source.text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return r < 0 ? r : TCALL_OK;
+    schema->reason = "parameters must take an object:";
+    schema->remedy = "arguments are one";
+    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
+    tcall_schema_tell_(judged, schema);
+    return TCALL_E_SCHEMA;
+}
+
+/* Nodes that were made before stay where they are. */
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
+                                    const tcall_author_ *author)
+{
+    *out = *(const tcall_schema *)author->made;
+    return TCALL_OK;
+}
+
 /* ==========================================================================
  * >>say: schemas
  *
@@ -14159,59 +14262,194 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     return writer->error;
 }
 
-/* ---- an example of what a shape allows ---- */
+/* ---- an example of what is allowed ----
+ *
+ * Whether it is, somebody looks later: of several rules some may not be met.
+ */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
+/* Returns the number within limits that is nearest to one that is liked, as a
+ * multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+                                tcall_int one, tcall_int step)
 {
-    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_char_(out, "value"[i % 5]);
-    tcall_write_unquote(out);
+    tcall_int low = is->low.number, high = is->high.number;
+    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (is->low.how && value < low)
+        value = low;
+    value += (step - value % step) % step;
+    if (is->high.how && value > high)
+        value = high - (high % step + step) % step;
+    if (is->low.how && value < low) /* 0.5, not 1 */
+        value = is->low.number / 2 + is->high.number / 2;
+    return value;
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
+                                            const tcall_limits_ *is,
+                                            tcall_int step)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
+    tcall_int one = 1, len, i;
+    if (types & TCALL_SHAPE_STRING) {
+        len = tcall_nearest_(is, 5, 1, 1);
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        for (i = 0; i < is->digits; i++)
+            one *= 10;
+        tcall_write_comma_(out);
+        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
+                          is->digits);
+    }
 }
 
 /* Writes a value that a node allows. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
+    const tcall_limits_ is = tcall_limits_of_(node);
     (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
     else
-        tcall_put_number_near_(out, node);
+        tcall_put_near_(out, node->types, &is, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
+}
+
+/* ---- an example of what the text of a schema allows ---- */
+
+/* So many decimals of its numbers count. */
+enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
+
+/* Returns the value of a keyword in units of the last of so many decimals,
+ * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
+ * sums of them are numbers, too. */
+static tcall_int tcall_example_units_(const char *schema, uint8_t on,
+                                      int digits)
+{
+    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
+    tcall_num_ number = tcall_text_number_(at ? at : "0");
+    tcall_int value;
+    int rest;
+    tcall_num_whole_(&number, digits + 1, &value, &rest);
+    return value / 10 + (value % 10 > 0 || rest > 0);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
+                                                       const char *schema,
+                                                       unsigned types)
+{
+    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
+    tcall_int step =
+        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
+    tcall_limits_ is;
+    uint8_t on;
+    memset(&is, 0, sizeof is);
+    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
+        if (tcall_limits_by_(on) == is.of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on)))
+            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
+                tcall_example_units_(schema, on, is.digits), true,
+                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
+    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    tcall_write_open(out, '{');
+    for (; name && !out->error; name = tcall_text_sibling_(name)) {
+        const char *property = tcall_text_find_(first, name);
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type)
+        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (types == TCALL_SHAPE_OBJECT && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (types == TCALL_SHAPE_ARRAY && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_schema_scalar_(out, schema, types);
+}
+
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
+{
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14863,263 +15101,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 }
 
 /* ==========================================================================
- * >>schemas
- */
-
-/* ---- at the start ---- */
-
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(void *user, const tcall_schema *fault)
-{
-    const tcall_judged_ *judged = (const tcall_judged_ *)user;
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
-}
-
-/* How deep $ref and allOf are followed. */
-enum { TCALL_ROOT_DEPTH_ = 4 };
-
-/* Returns whether a list of values in JSON text has an object. */
-static bool tcall_lists_object_(const char *list)
-{
-    const char *at = tcall_text_next_(list + 1);
-    while (*at != ']' && *at != '{')
-        at = tcall_text_next_(tcall_text_skip_(at));
-    return *at == '{';
-}
-
-/* Returns whether an object may be right for a node: only what says so whatever
- * is in the object counts. */
-static bool tcall_takes_objects_(const tcall_node *node, int depth)
-{
-    bool takes = node->types & TCALL_SHAPE_OBJECT;
-    const tcall_row *row = depth ? node->rows : NULL;
-    uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row)) {
-        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
-        for (i = 0; all && takes && i < row->count; i++)
-            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
-            takes = row->of.members->node.rows ||
-                    !tcall_takes_objects_(&row->of.members->node, 0);
-        if (row->on == TCALL_ON_CONST_)
-            takes = *row->of.text == '{';
-        if (row->on == TCALL_ON_ENUM_)
-            takes = tcall_lists_object_(row->of.text);
-    }
-    return takes;
-}
-
-/* A schema of a row must compile, into the free part of the block, at whose
- * beginning its nodes are not held yet; parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
-{
-    tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
-                            judged->tc->desc.patterns};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (judged->tc->desc.validator && !source.made) {
-        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
-            return TCALL_OK;
-        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return TCALL_E_SCHEMA;
-    }
-    r = source.reader->compile(schema, source, tcall_block_gap_(block),
-                               tcall_block_free_(block), &author);
-    if ((r == TCALL_E_MEMORY || r >= 0) &&
-        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
-        return TCALL_E_MEMORY;
-    if (r < 0 || schema->text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return r < 0 ? r : TCALL_OK;
-    tcall_schema_fault_(
-        schema, &author,
-        (size_t)(tcall_text_space_(schema->text) - schema->text),
-        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
-}
-
-TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
-                                     tcall_schema_text source, void *mem,
-                                     size_t size, const tcall_author_ *author)
-{
-    return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author);
-}
-
-/* Nodes that were made before stay where they are. */
-TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                                    void *mem, size_t size,
-                                    const tcall_author_ *author)
-{
-    (void)mem;
-    (void)size;
-    (void)author;
-    *out = *(const tcall_schema *)source.made;
-    return TCALL_OK;
-}
-
-/* ---- an example of what a schema allows ---- */
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
-        value = tcall_text_get_(schema, keywords[i]);
-        if (i < 2)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(
-            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
-            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
-}
-
-/* Values that are nested deeper are left out. */
-enum { TCALL_EXAMPLE_DEPTH_ = 3 };
-
-TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
-                                               tcall_schema_text source)
-{
-    tcall_write_schema_value_(out, tcall_text_space_(source.text),
-                              TCALL_EXAMPLE_DEPTH_);
-}
-
-/* ---- shapes ---- */
-
-static void tcall_write_struct_example_(tcall_writer *out,
-                                        tcall_schema_text source)
-{
-    tcall_write_shape_example_(out, (const tcall_object *)source.made);
-}
-
-TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
-    NULL,
-    NULL,
-    &tcall_shape_rows,
-    tcall_say_shape_,
-    tcall_write_struct_example_,
-    NULL,
-    NULL};
-
-/* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
@@ -15523,11 +15504,14 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
+/* What a character is. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
+    TCALL_CHAR_CAPITAL_,
+    TCALL_CHAR_WIDE_, /* of a script without spaces */
+    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
 };
 
 /* The kind of all characters from a code point on, up to the next row. */
@@ -15535,7 +15519,7 @@ static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
     {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
     {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
@@ -15558,7 +15542,6 @@ typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
     uint8_t kind;
-    bool capital;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15578,13 +15561,12 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
+    size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
+    if (code < 0x80) /* most of them */
+        i = 4;
+    while (tcall_scripts_[i].first > code)
+        i--;
+    return tcall_scripts_[i].kind;
 }
 
 /* Returns the lower letter of a code point, in Latin-1 without its accent. */
@@ -15592,6 +15574,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 {
     /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
         tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
@@ -15614,39 +15598,29 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;            /* look for sentences, and for keys of JSON */
-    bool json;             /* decode escapes */
-    bool in_key;           /* the word is part of a key */
-    bool sentence;         /* a sentence ended before the word */
-    bool paired;           /* the word includes the character at the cursor */
-    const char *start;     /* of the word in the text */
-    const char *word; /* its letters: there, or where they had to be folded */
-    size_t length;    /* of them, in bytes */
+    bool parted; /* look for sentences, and in JSON for keys and escapes */
+    bool json;
+    bool in_key;          /* the word is part of a key */
+    const char *sentence; /* where that of the word begins */
+    const char *start;    /* of the word in the text */
+    const char *letters;  /* there, or in word where they had to be folded */
+    size_t length;        /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
-    char folded[TCALL_WORD_BYTES_];
+    uint32_t stem, prefix;        /* hashes; prefix is 0 for short words */
+    unsigned count;               /* words of the text so far */
+    char word[TCALL_WORD_BYTES_]; /* its letters, folded */
 } tcall_split_;
 
 static void tcall_split_init_(tcall_split_ *words, tcall_str text)
 {
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-static void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    size_t i = 0;
-    tcall_split_init_(words, input);
-    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
-        i++;
-    words->input = true;
-    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+    const char *at = text.ptr;
+    memset(words, 0, offsetof(tcall_split_, word));
+    words->cursor = words->sentence = at;
+    words->end = text.len ? at + text.len : at;
+    while (at < words->end && (unsigned char)*at <= ' ')
+        at++;
+    words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
 /* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
@@ -15662,34 +15636,28 @@ static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
     return 6;
 }
 
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
+/* Returns the character at the cursor. A byte that is not UTF-8 has the
+ * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at);
+    uint32_t code = 0;
     tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
+    c.bytes = left > 0;
+    if (left > 1 && *at == '\\' && words->json)
+        c.bytes = tcall_escape_code_(at, left, &code);
+    else if (left && (unsigned char)*at < 0x80)
+        code = (unsigned char)*at;
+    else if (left && tcall_utf8_len_(at, words->end)) {
+        code = (uint32_t)tcall_utf8_next_(&at);
+        c.bytes = (size_t)(at - words->cursor);
+    }
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
+        !tcall_between_(code, 0xDF, 0xFF))
+        c.kind = TCALL_CHAR_CAPITAL_;
     return c;
 }
 
@@ -15715,6 +15683,67 @@ static const char tcall_bytes_[] = "                                "
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
+/* Notes what a sign means for the next word, which the cursor is at. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+{
+    const char *next = words->cursor;
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
+            break;
+        /* fall through */
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = next; break;
+    case '"':
+        if (!words->json || *words->start != '"') /* an escaped one */
+            break;
+        words->in_key = tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = next;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->word + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Reads a word, or one sign; returns whether it was a word. A word is a row of
+ * characters of one kind, where capitals and small letters that follow them are
+ * one; or two wide characters, of which the second is read again. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    words->start = words->cursor;
+    words->letters = words->word;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+            !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
+            return true;
+        if (kind == TCALL_CHAR_WIDE_) {
+            tcall_split_put_(words, c.code);
+            return true;
+        }
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            tcall_split_sign_(words, c.code);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        kind = c.kind;
+    }
+}
+
 /* Returns where bytes of this sort end. */
 static const char *tcall_row_(const char *at, const char *end, char sort)
 {
@@ -15723,128 +15752,9 @@ static const char *tcall_row_(const char *at, const char *end, char sort)
     return at;
 }
 
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        words->sentence |= words->in_key;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length += tcall_utf8_(end, code);
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    words->start = words->word = words->cursor;
-    if (!after)
-        return tcall_split_fold_(words);
-    words->cursor = after;
-    words->length = (size_t)(after - words->start);
-    return true;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
- * of a shape goes on with the next one; returns false at the end of all. */
-static bool tcall_split_skip_(tcall_split_ *words)
-{
-    for (;;) {
-        const char *at = words->cursor;
-        tcall_str next;
-        words->cursor = tcall_row_(at, words->end, ' ');
-        for (; words->input && at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-        if (words->cursor < words->end)
-            return true;
-        if (!words->shape)
-            return false;
-        next = tcall_shape_words_(words->shape, words->shape_text++);
-        if (!next.len)
-            return false;
-        words->cursor = next.ptr;
-        words->end = next.ptr + next.len;
-    }
-}
-
 /* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
+ * share: y and i differ in a bit that does not count, and so do capitals. They
+ * rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned bits = (unsigned)(word[0] & 31) << 5;
@@ -15853,6 +15763,27 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
+}
+
+/* Reads a word of ASCII letters or digits, which stays where it is until
+ * somebody wants it. Returns false where other characters or escapes follow. */
+static bool tcall_split_ascii_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    const char *small = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
+    if (after == at)
+        after = tcall_row_(at, end, '0');
+    else if (small - at > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after == at ||
+        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        return false;
+    words->start = words->letters = at;
+    words->length = (size_t)(after - at);
+    words->cursor = after;
+    return true;
 }
 
 /* ---- stems */
@@ -15885,11 +15816,11 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+/* Returns the FNV-1a hash of a word. In words with endings y counts as i: city,
  * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
+    uint32_t hash = TCALL_HASH_EMPTY_;
     for (; length > 0; length--, word++) {
         char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
@@ -15903,46 +15834,36 @@ static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length, first;
+    size_t length = words->length;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = 0;
+    if (endings && length >= TCALL_WORD_PREFIX_)
+        words->prefix = ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true);
 }
 
 /* Reads the next wanted word and makes its stem; returns false at the end.
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
-    words->sentence = false;
-    do {
-        do
-            if (!tcall_split_skip_(words))
-                return false;
-        while (!tcall_split_read_(words));
+    size_t i;
+    for (;;) {
+        if (!words->parted)
+            words->cursor = tcall_row_(words->cursor, words->end, ' ');
+        if (words->cursor == words->end)
+            return false;
+        if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
+            continue;
         words->count++;
-        words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
-    tcall_split_lower_(words);
+        words->initials = tcall_initials_(words->letters, words->length);
+        if (!words->wanted || TCALL_BIT_OF_(words->wanted, words->initials))
+            break;
+    }
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    for (i = 0; i < words->length && words->letters != words->word; i++)
+        words->word[i] = (char)(words->letters[i] | 0x20);
     tcall_split_stem_(words);
     return true;
 }
@@ -15996,8 +15917,7 @@ typedef struct tcall_ranking_ {
     const tcall *outer; /* who was busy before */
     size_t mark;        /* of the block */
     tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
+    tcall_pick_opts opts;   /* with all defaults */
     tcall_record_ *records; /* of all tools */
     size_t count;           /* of all tools; a scorer may add others */
     uint32_t tools;         /* that may be picked */
@@ -16080,17 +16000,20 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
 static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
+    const char *sentence = ranking->input.ptr;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, ranking->input);
+    tcall_split_init_(&words, ranking->input);
+    words.parted = true;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
-        if (words.sentence && length >= 3 &&
+        if (words.sentence != sentence && length >= 3 &&
             ranking->sentence_count < TCALL_PICK_SENTENCES_) {
             ranking->sentence_count++;
             length = 0;
         }
+        sentence = words.sentence;
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
@@ -16101,34 +16024,28 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     }
 }
 
-/* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
-{
-    tcall_split_ words, others;
-    tcall_split_init_(&words, line);
-    words.wanted = ranking->initials;
-    while (tcall_split_next_(&words)) {
-        int term = tcall_key_term_(ranking, words.stem);
-        if (term < 0)
-            continue;
-        tcall_split_init_(&others, line);
-        while (tcall_split_next_(&others))
-            if (tcall_key_term_(ranking, others.stem) != term)
-                tcall_key_add_(ranking, others.stem, others.initials,
-                               (unsigned)term, true);
-    }
-}
-
+/* For each term that a line of synonyms contains, makes its words keys. A line
+ * is a sentence. */
 static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    const char *const *text = ranking->opts->synonyms;
+    const char *const *text = ranking->opts.synonyms;
     for (; text && *text; text++) {
-        const char *line = *text;
-        while (*line) {
-            size_t length = strcspn(line, "\n");
-            tcall_ranking_line_(ranking, tcall_slice_(line, length));
-            line += length;
-            line += *line == '\n';
+        tcall_split_ words, others;
+        tcall_split_init_(&words, tcall_str_of(*text));
+        words.parted = true;
+        words.wanted = ranking->initials;
+        while (tcall_split_next_(&words)) {
+            int term = tcall_key_term_(ranking, words.stem);
+            if (term < 0)
+                continue;
+            others = words;
+            others.cursor = words.sentence;
+            others.wanted = NULL;
+            while (tcall_split_next_(&others) &&
+                   others.sentence == words.sentence)
+                if (tcall_key_term_(ranking, others.stem) != term)
+                    tcall_key_add_(ranking, others.stem, others.initials,
+                                   (unsigned)term, true);
         }
     }
 }
@@ -16140,41 +16057,49 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
     return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
 
-/* Adds to the sum of a term; what is only like it counts once. */
-static void tcall_record_add_(tcall_record_ *record, unsigned key,
-                              unsigned exact, unsigned fuzzy)
-{
-    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
-    unsigned sum = tcall_record_sum_(record, term);
-    uint8_t *both = &record->sums[term / 2];
-    if (!(key & TCALL_KEY_FUZZY_))
-        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
-    else if (sum < fuzzy)
-        sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
-}
-
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
-enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+/* What a word counts in the name, title, description, tags and parameters of a
+ * tool, in quarters: when it is the word itself, when it is a synonym or has
+ * the same prefix, and for the length of the texts. Words of all schemas need
+ * no list: being common, they weigh nothing. */
+enum { TCALL_TEXT_PARAMETERS_ = 4 };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+} tcall_text_weights_[] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-/* Adds a word of a tool to the sums of the terms that have this key. Returns
- * whether there is such a term. */
+/* Returns one of the texts of a tool. Of parameters there can be several: the
+ * one after the last is empty. */
+static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
+{
+    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
+    texts[0] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
+        return tcall_shape_words_(tcall_tool_shape_(tool),
+                                  index - TCALL_TEXT_PARAMETERS_);
+    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; what is
+ * only like them counts once. Returns whether there is such a term. */
 static bool tcall_record_hit_(const tcall_ranking_ *ranking,
                               tcall_record_ *record, uint32_t hash,
                               const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
-        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
-        hit = true;
+    for (; (key = tcall_key_find_(ranking, hash, &slot)) != 0; hit = true) {
+        unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+        unsigned sum = tcall_record_sum_(record, term);
+        uint8_t *both = &record->sums[term / 2];
+        if (!(key & TCALL_KEY_FUZZY_))
+            sum = tcall_at_most_(sum + weight->exact, TCALL_PICK_SUM_);
+        else if (sum < weight->fuzzy)
+            sum = weight->fuzzy;
+        *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
     }
     return hit;
 }
@@ -16184,40 +16109,28 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
+    tcall_str text = tcall_tool_text_(tool, 0);
     unsigned length = 1, asked = 0, i;
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
+    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
+        const struct tcall_text_weight_ *weight =
+            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
         tcall_split_ words;
-        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        tcall_split_init_(&words, text);
         words.wanted = ranking->initials;
-        if (i == TCALL_TEXT_PARAMETERS_) {
-            words.shape = tcall_tool_shape_(tool);
-            words.json = !words.shape;
-        }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
                 (words.prefix &&
                  tcall_record_hit_(ranking, record, words.prefix, weight)))
                 asked += 16;
         length += weight->length * words.count;
-        if (i == TCALL_TEXT_NAME_ && words.count)
+        if (i == 0 && words.count)
             record->name = (uint8_t)(asked / words.count);
+        text = tcall_tool_text_(tool, i + 1);
     }
     record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
 /* ---- tools that may be picked */
-
-static const tcall_pick_opts tcall_pick_defaults_ = {
-    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
-/* Private initialisers name no member: C++ would want them in order. */
-static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -16228,31 +16141,35 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
-    if (!safe && !opts->allow_unsafe)
+    if (!safe && !(opts && opts->allow_unsafe))
         return "unsafe";
-    if (opts->streaming && !tool->streaming)
+    if (opts && opts->streaming && !tool->streaming)
         return "streaming";
-    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
+    return opts && opts->max_cost && tool->cost > opts->max_cost ? "cost"
+                                                                 : NULL;
 }
 
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
- * Returns false once, too, when time is up. */
-static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+ */
+static bool tcall_ranking_next_(const tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall *tc = ranking->tc;
-    const tcall_pick_opts *opts = ranking->opts;
-    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
-        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
-        ranking->timed_out = true;
-        return false;
-    }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
+        if (!tcall_pick_excludes_(ranking->tc, &ranking->opts,
+                                  &ranking->tc->desc.tools[*i]))
             return true;
     return false;
+}
+
+/* Returns whether time is up. */
+static bool tcall_ranking_is_late_(tcall_ranking_ *ranking)
+{
+    const tcall *tc = ranking->tc;
+    if (ranking->opts.timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= ranking->opts.timeout_ms)
+        ranking->timed_out = true;
+    return ranking->timed_out;
 }
 
 /* ---- the built-in scorer */
@@ -16274,6 +16191,8 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
     unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_record_ *record = &ranking->records[i];
+        if (tcall_ranking_is_late_(ranking))
+            break;
         tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
         ranking->lengths += record->length;
         ranking->tools++;
@@ -16337,7 +16256,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
     unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+    for (tool = 0; ranking->tools && tool < ranking->count; tool++) {
         cover = tcall_ranking_parts_(ranking, tool, parts);
         most = cover > most ? cover : most;
         for (i = 0; i <= ranking->sentence_count; i++)
@@ -16373,6 +16292,8 @@ static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
                                             const tcall_pick_opts *opts)
 {
+    /* Private initialisers name no member: C++ would want them in order. */
+    static const tcall_scorer words = {"words", NULL, NULL, 0, 0};
     size_t size =
         sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
     size_t mark = tcall_block_mark_(&tc->block);
@@ -16388,17 +16309,18 @@ static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
     ranking->outer = tc->busy;
     tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
-    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+    if (opts)
+        ranking->opts = *opts;
+    if (!ranking->opts.scorer_count) {
+        ranking->opts.scorers = &words;
+        ranking->opts.scorer_count = 1;
+    }
     ranking->records = (tcall_record_ *)(void *)(ranking + 1);
     ranking->count = tc->desc.tool_count;
     ranking->started = tcall_now_(tc);
     tcall_ranking_input_(ranking);
     tcall_ranking_synonyms_(ranking);
-    if (ranking->term_count > 0)
-        tcall_ranking_prepare_(ranking);
+    tcall_ranking_prepare_(ranking);
     return ranking;
 }
 
@@ -16437,19 +16359,21 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     pick.tool = &ranking->tc->desc.tools[i];
     pick.index = (uint16_t)i;
     pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
     return pick;
 }
 
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
- * unless that cannot say. The sum of weighted ranks fits 32 bits without their
- * last 12, since all weights are at most 4095. */
-static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
-                                   tcall_picked *pick,
+ * unless that cannot say or time is up. The sum of weighted ranks fits 32 bits
+ * without their last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
     int score = 0;
+    if (tcall_ranking_is_late_(ranking)) {
+        pick->timed_out = !pick->weights;
+        return;
+    }
     if (scorer->score)
         score = scorer->score(scorer->user, ranking->input, pick->tool,
                               pick->index);
@@ -16469,37 +16393,31 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
 static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
                               int room)
 {
-    const tcall_scorer *scorer;
+    const tcall_pick_opts *opts = &ranking->opts;
     int count = 0;
-    size_t i;
-    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+    size_t i, k;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (pick.pinned)
             continue;
-        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
-                tcall_ranking_combine_(ranking, &pick, scorer);
+        for (k = 0; k < opts->scorer_count; k++)
+            if (!opts->scorers[k].top)
+                tcall_ranking_combine_(ranking, &pick, &opts->scorers[k]);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* Ranks by all scorers, of which those with `top` may want to see more tools
- * than the `most` that are to be picked; `room` are the picks there are. */
-static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int most, int room)
+/* Ranks the best again by the scorers that see no more of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count)
 {
-    const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int count, i;
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
-    for (scorer = ranking->scorers; scorer < end; scorer++) {
+    size_t k;
+    int i;
+    for (k = 0; k < ranking->opts.scorer_count; k++) {
+        const tcall_scorer *scorer = &ranking->opts.scorers[k];
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
-            size_t tool = picks[i].index;
-            if (!tcall_ranking_next_(ranking, &tool))
-                break;
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
@@ -16507,36 +16425,23 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
-    }
-    return count;
-}
-
-/* Sets the scores, and returns the number of picks that are good enough. */
+/* Sets the scores, and keeps the picks that are good enough, or that nobody
+ * ranked in time; returns their number. */
 static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
-    const tcall_pick_opts *opts = ranking->opts;
+    const tcall_pick_opts *opts = &ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
-    int i;
+    int i, kept = 0;
+    /* A hundred times a rank fits 32 bits once it is divided by 128. */
+    uint32_t least = count > 0 ? picks[0].rank / 128 * opts->relative : 0;
     for (i = 0; i < count; i++) {
-        /* A hundred times a rank fits 32 bits once it is divided by 128. */
-        uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
-        if (picks[i].score < min_score ||
-            percent < picks[0].rank / 128 * opts->relative)
-            break;
+        if (picks[i].timed_out ||
+            (picks[i].score >= min_score && picks[i].rank / 128 * 100 >= least))
+            picks[kept++] = picks[i];
     }
-    return i;
+    return kept;
 }
 
 /* Ranks the tools and chooses among them. Pinned tools have their room among
@@ -16544,19 +16449,22 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
 static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
                                  int max)
 {
-    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    const tcall_pick_opts *opts = &ranking->opts;
+    int most = opts->max ? opts->max : 3, room = max, seen, count;
     size_t i;
     for (i = 0; i < ranking->count; i++)
         room -= ranking->tc->desc.tools[i].pinned;
     most = room < most ? room : most;
-    count = tcall_ranking_run_(ranking, picks, most, room);
-    count =
-        ranking->timed_out
-            ? tcall_ranking_add_(ranking, picks, 0, most, false)
-            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
-    if (room < max)
-        count = tcall_ranking_add_(ranking, picks, count, max, true);
-    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
+    seen = most; /* scorers may want to see more than are picked */
+    for (i = 0; i < opts->scorer_count; i++)
+        seen = opts->scorers[i].top > seen ? opts->scorers[i].top : seen;
+    count = tcall_ranking_all_(ranking, picks, room < seen ? room : seen);
+    count = tcall_ranking_top_(ranking, picks, count);
+    count = tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++)
+        if (ranking->tc->desc.tools[i].pinned)
+            picks[count++] = tcall_ranking_pick_(ranking, i);
+    for (i = 0; opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
         tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
@@ -16635,87 +16543,68 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+/* Writes a tool: its score and why it was picked, or why it may not be. */
+static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_picked *pick)
 {
-    const tcall_record_ *record = &ranking->records[pick->index];
-    const char *before = "matched ";
+    const char *before = "matched ", *reason;
     unsigned i;
-    for (i = 0; i < ranking->term_count; i++) {
+    reason = tcall_pick_excludes_(ranking->tc, &ranking->opts, pick->tool);
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "tool", pick->tool->name);
+    if (!reason) {
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, pick->score, 3);
+        reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
+    }
+    tcall_write_key(w, "reason");
+    tcall_write_quote(w);
+    for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
-        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+        if (!tcall_record_sum_(&ranking->records[pick->index], i))
             continue;
         tcall_write_text(w, before);
         tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
         before = ", ";
     }
-    if (pick->pinned || pick->timed_out)
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-    else if (*before == 'm')
-        tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_pick_report *report)
-{
-    const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
-    for (; pick < end; pick++) {
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", pick->tool->name);
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
-        tcall_write_key(w, "reason");
-        tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
-        tcall_write_unquote(w);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-}
-
-/* Writes the tools that may not be picked, each with the first reason. */
-static void tcall_write_excluded_(tcall_writer *w,
-                                  const tcall_ranking_ *ranking)
-{
-    size_t i;
-    tcall_write_open(w, '[');
-    for (i = 0; i < ranking->count; i++) {
-        const tcall_tool *tool = &ranking->tc->desc.tools[i];
-        const char *reason =
-            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
-        if (!reason)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", tool->name);
-        tcall_write_word_(w, "reason", reason);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
+    if (reason || *before == 'm')
+        tcall_write_text(w, reason ? reason : "no word of it");
+    tcall_write_unquote(w);
+    tcall_write_close(w, '}');
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count), i;
     tcall_ranking_ *ranking =
         tcall_ranking_begin_(tc, report->input, report->opts);
-    const tcall_scorer *scorer;
+    int n;
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    for (i = 0; i < ranking->opts.scorer_count; i++) {
+        const char *name = ranking->opts.scorers[i].name;
+        tcall_write_string(w, name ? name : "words");
+    }
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
     tcall_write_key(w, "picks");
-    tcall_write_picked_(w, ranking, report);
+    tcall_write_open(w, '[');
+    for (n = 0; n < report->count; n++)
+        tcall_write_ranked_(w, ranking, &report->picks[n]);
+    tcall_write_close(w, ']');
     tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, ranking);
+    tcall_write_open(w, '[');
+    for (i = 0; i < ranking->count; i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
+            tcall_write_ranked_(w, ranking, &pick);
+    }
+    tcall_write_close(w, ']');
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     tcall_ranking_end_(ranking);
@@ -16951,9 +16840,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, &size);
-    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                  tc->desc.patterns};
-    int r = source.reader->compile(&schema, source, gap, size, &author);
+    const tcall_author_ author = {
+        tcall_str_of(source.text), source.made,      gap,  size,
+        tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
+    int r = source.reader->compile(&schema, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18865,8 +18755,8 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
-                     attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, cx->call->tool->output.reader->say, attempt->args.at,
+                     attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
     return TCALL_E_OUTPUT;
 }
@@ -18914,7 +18804,7 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,          &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_compile_for_,   &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
@@ -18922,6 +18812,10 @@ TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
     tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL, NULL, &tcall_shape_rows, tcall_say_shape_, tcall_write_shape_example_,
+    NULL, NULL};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {

@@ -3,7 +3,8 @@
 #include "lenient.c"
 #include "machine.c"
 #include "say.c"
-#include "schemas.c"
+#include "say_schema.c"
+#include "tools.c"
 
 /* ==========================================================================
  * >>call
@@ -234,9 +235,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, &size);
-    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                  tc->desc.patterns};
-    int r = source.reader->compile(&schema, source, gap, size, &author);
+    const tcall_author_ author = {
+        tcall_str_of(source.text), source.made,      gap,  size,
+        tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
+    int r = source.reader->compile(&schema, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;

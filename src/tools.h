@@ -492,8 +492,7 @@ struct tcall_schema_reader_ {
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Compiles as its author wants it. */
-    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size, const struct tcall_author_ *author);
+    int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -503,3 +502,15 @@ struct tcall_schema_reader_ {
     /* Checks what a tool has written. */
     int (*output)(tcall_ctx *cx);
 };
+
+#ifndef TOOLCALL_STATIC
+/* Reads into a struct, as its shape says. */
+TCALL_API const struct tcall_schema_reader_ tcall_shape_reader;
+/* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
+TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
+#endif
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
