@@ -1537,7 +1537,7 @@ enum {
  * it.
  *
  * For each open value the machine keeps a run of frames, one for each node that
- * is at work on it, in the arena.
+ * is at work on it, in the arena. Faults and coercions lie at its end.
  */
 
 /* Coercions of one text that are kept; further ones are only counted. */
@@ -1565,7 +1565,7 @@ typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
     size_t size; /* one more than the JSON text has bytes is enough */
-    void *arena; /* for frames, aligned to pointers */
+    void *arena; /* for frames and faults, aligned to pointers */
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
@@ -1621,18 +1621,19 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
+    const tcall_fault *faults; /* the first TOOLCALL_MAX_FAULTS, in the arena */
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
     uint8_t types; /* of the value that is read; 0: of none, a container ends
                     * next */
     bool named;    /* a name has begun */
-    bool inner;    /* the value that begins takes the place of a string, */
-    bool again;    /* which is being read again */
+    bool inner;    /* the value that begins takes the place of a string */
     bool heard;    /* the value has a shape */
     bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
     tcall_fit_ fit;
     int32_t steps;
@@ -1640,10 +1641,6 @@ struct tcall_machine {
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
     tcall_machine_desc is;
-
-    /* public again */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -2939,7 +2936,7 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
+                 tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -7565,18 +7562,6 @@ static bool tcall_machine_is_container_(uint8_t types)
     return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
 }
 
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
 /* ---- the arena ---- */
 
 /* What is always left, so that a frame can be written to, and a level. */
@@ -7603,6 +7588,69 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     rest -= size + TCALL_MACHINE_SPARE_;
     m->gap = rest < m->gap ? rest : m->gap;
     return true;
+}
+
+/* ---- what is noted ----
+ *
+ * At the end of the arena lie the coercions and, behind them, the faults, in
+ * the order in which they were found.
+ */
+
+/* Makes room before a place there: what lies between it and the innermost
+ * container, that included, moves down. Returns the room, or NULL. */
+static void *tcall_machine_insert_(tcall_machine *m, const void *before,
+                                   size_t size)
+{
+    char *open = (char *)m->open;
+    size_t len = (size_t)((const char *)before - open);
+    if (!tcall_machine_takes_(m, size))
+        return NULL;
+    memmove(open - size, open, len);
+    m->open = (tcall_open_ *)(void *)(open - size);
+    return open - size + len;
+}
+
+/* Notes a fault; those beyond TOOLCALL_MAX_FAULTS are only counted. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS) {
+        tcall_fault *kept = (tcall_fault *)tcall_machine_insert_(
+            m, m->faults + m->fault_count, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = *fault;
+        m->faults--;
+    }
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* Returns the coercions that are kept, and how many. */
+TCALL_SHARED_ const tcall_coercion *
+tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+{
+    *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
+                                                  : TCALL_COERCIONS_;
+    return (const tcall_coercion *)(const void *)m->faults - *count;
+}
+
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
+{
+    tcall_coercion coercion = {at, how, name}, *kept;
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        kept =
+            (tcall_coercion *)tcall_machine_insert_(m, m->faults, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = coercion;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
 }
 
 /* ---- checked text ---- */
@@ -8006,7 +8054,7 @@ static char tcall_machine_lower_(char c)
 
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
     const char *quote = m->text + m->token;
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
@@ -8029,6 +8077,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     }
     if (tcall_syntax_end_(&inner) != TCALL_OK)
         return 0;
+    m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
     num = tcall_num_read_(tcall_text_inner_(quote));
@@ -8039,36 +8088,25 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     return types;
 }
 
-/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *name)
+/* Puts the value that the string at hand holds in its place. Returns the types
+ * of a scalar; an object or array is read again, which writes it over the
+ * string. */
+static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_coercion coercion = {at, how, name};
-    if (m->coercion_count < TCALL_COERCIONS_)
-        m->coercions[m->coercion_count] = coercion;
-    if (m->coercion_count < UINT8_MAX)
-        m->coercion_count++;
-}
-
-/* Decodes the string at hand where it stands and reads what it holds, which is
- * written over it. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    char *from = m->text + m->token + 1, *to = from;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
-    while (bytes.at < bytes.end) {
-        tcall_str run = tcall_text_run_(&bytes);
-        memmove(to, run.ptr, run.len);
-        to += run.len;
-    }
-    from[0] = tcall_machine_lower_(from[0]);
-    *to++ = ' '; /* ends a number */
+    tcall_str text = tcall_text_decode_(m->text + m->token);
     m->len = m->token;
-    m->frames = m->first;
-    m->inner = m->again = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
-    m->again = false;
+    if (tcall_machine_is_container_(types)) {
+        m->frames = m->first;
+        m->inner = true;
+        m->again = (uint32_t)text.len;
+        m->syntax.state = TCALL_AT_VALUE_;
+        m->syntax.halt = true;
+        return 0;
+    }
+    tcall_machine_put_(m, text.ptr, text.len);
+    m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
+    m->text[m->len] = '\0';
+    return types & TCALL_SHAPE_NUMBER ? tcall_machine_number_(m) : types;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
@@ -8088,7 +8126,7 @@ static bool tcall_machine_drops_(tcall_machine *m)
 
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
     char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
@@ -8100,15 +8138,15 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    if (!(tcall_machine_meaning_(m) & admitted))
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
                            first == tcall_machine_lower_(first)
                                ? TCALL_COERCED_TEXT_
                                : TCALL_COERCED_WORD_,
                            NULL);
-    tcall_machine_again_(m);
-    return 0;
+    return tcall_machine_unquote_(m, meant);
 }
 
 /* ---- the door ---- */
@@ -8125,8 +8163,14 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    while (at < len && !s->error)
+    while (at < len && !s->error) {
         at += tcall_syntax_feed_(s, bytes + at, len - at);
+        if (machine->again) {
+            tcall_syntax_feed_(s, machine->text + machine->token + 1,
+                               machine->again);
+            machine->again = 0;
+        }
+    }
     machine->at += at;
     if (s->error)
         machine->error = s->error;
@@ -8147,8 +8191,8 @@ int tcall_machine_end(tcall_machine *machine)
 #ifdef TOOLCALL_JSMN
 
 /* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
- * Returns whether that went well; else it has to be read from the beginning.
- */
+ * Returns whether that went well; else it has to be read from the beginning, as
+ * where a string is to be read again. */
 static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
 {
     jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
@@ -8167,7 +8211,8 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
     machine->at = text.len;
-    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count) &&
+           !machine->again;
 }
 
 #endif
@@ -8200,6 +8245,7 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     machine->open = NULL; /* C does not define NULL + 0 */
     if (desc->arena)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->faults = (const tcall_fault *)(const void *)machine->open;
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
@@ -12778,14 +12824,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 
 int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned i, kept;
+    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (i = 0; i < kept; i++)
+        tcall_write_coercion_(writer, machine->text, &coercion[i]);
+    if (machine->coercion_count > kept) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
@@ -16795,14 +16842,31 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* A text is read in the free part of the block: checked text at its end, where
- * it mostly stays, in front of that the frames, both of use until the block is.
- * room: bytes that the checked text may take, its NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+/* A text is read in the free part of the block: the machine at its beginning,
+ * checked text at its end, where it mostly stays, in front of that the frames,
+ * all of use until the block is. Returns a machine to which the caller says
+ * what may come, or NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_arguments_machine_(tcall_block *block)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &size);
+    if (size < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
+    }
+    memset(&machine->is, 0, sizeof machine->is);
+    return machine;
+}
+
+/* Gives it its memory. room: bytes that the checked text may take, its NUL
+ * included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine *machine, size_t room)
+{
+    tcall_machine_desc *desc = &machine->is;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, sizeof *machine, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16814,17 +16878,17 @@ static void tcall_arguments_begin_(const tcall_block *block,
  * came, as a control character takes six bytes as an escape: it is then read
  * once more, with more room. */
 static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
+                                   tcall_machine *machine, tcall_str text,
                                    uint32_t *fixes)
 {
+    const tcall_machine_desc *desc = &machine->is;
     size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_arguments_begin_(block, machine, text.len + 1);
     tcall_read_arguments(machine, desc, text, false, fixes);
     if (machine->error != TCALL_E_MEMORY || !*fixes)
         return;
     half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
+    tcall_arguments_begin_(block, machine,
                            text.len < half / 6 ? 6 * text.len + 3 : half);
     tcall_read_arguments(machine, desc, text, false, fixes);
 }
@@ -16839,22 +16903,41 @@ TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
 /* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
-                                      tcall_machine *machine,
-                                      tcall_machine_desc *desc, tcall_str text,
+                                      tcall_machine *machine, tcall_str text,
                                       uint32_t *fixes)
 {
     size_t used;
     *fixes = 0;
     if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
+        lenient->read(block, machine, text, fixes);
     } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
+        tcall_arguments_begin_(block, machine, text.len + 1);
+        tcall_machine_read_(machine, &machine->is, text);
     }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : machine->is.size;
+    used = machine->error == TCALL_E_MEMORY
+               ? tcall_block_free_(block)
+               : machine->is.size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
     return machine->error;
+}
+
+/* Keeps what was coerced, as JSON text, which is written between the machine
+ * and its notes. */
+static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
+                                  const tcall_machine *machine)
+{
+    tcall_block *block = &tc->block;
+    char *from = (char *)(uintptr_t)(machine + 1);
+    tcall_writer out;
+    unsigned count;
+    tcall_writer_init(
+        &out, from,
+        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
+                 from));
+    tc->desc.lenient->write(&out, machine);
+    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
+        return TCALL_E_MEMORY;
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -16863,28 +16946,22 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
                                tcall_machine *machine)
 {
     tcall_block *block = &tc->block;
-    tcall_writer out;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text =
-        (char *)(uintptr_t)text.ptr; /* the free part is written to */
+    machine->text = (char *)(uintptr_t)text.ptr;
+    attempt->coercions = machine->coercion_count;
+    if (attempt->coercions && !machine->error)
+        return tcall_attempt_coerced_(tc, attempt, machine);
     attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                           ? machine->fault_count
                           : TOOLCALL_MAX_FAULTS;
-    attempt->coercions = machine->coercion_count;
     r = tcall_hydrate_keep_(block, (const char *)machine->faults,
                             attempt->faults * sizeof *attempt->fault, &text);
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !attempt->coercions || machine->error)
-        return r;
-    tcall_hydrate_writer_(block, &out);
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
+    return r;
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -16895,28 +16972,30 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    tcall_machine machine;
-    tcall_machine_desc *desc = &machine.is;
+    void *bound = NULL;
+    tcall_machine *machine;
+    tcall_machine_desc *desc;
     int kept, r;
-    memset(desc, 0, sizeof *desc);
+    if (target->object)
+        bound = tcall_block_take_(&tc->block, target->object->size);
+    machine = tcall_arguments_machine_(&tc->block);
+    if (!machine || (target->object && !bound))
+        return TCALL_E_MEMORY;
+    desc = &machine->is;
     desc->target = *target;
-    if (target->object) {
-        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc->target.out)
-            return TCALL_E_MEMORY;
-    }
+    desc->target.out = bound;
     desc->object = desc->for_c = arguments;
     desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
+    r = tcall_arguments_by_(lenient, &tc->block, machine, attempt->came,
                             &attempt->fixes);
-    attempt->error_at = machine.at;
+    attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = desc->target.out;
+        attempt->bound = bound;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, &machine);
+    kept = tcall_attempt_keep_(tc, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -21902,18 +21981,19 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_json name, args = tcall_json_of_(NULL, NULL);
-    tcall_machine machine;
-    tcall_machine_desc desc;
+    tcall_machine *machine = tcall_arguments_machine_(block);
     tcall_str kept;
     uint32_t fixes;
-    int error;
-    memset(&desc, 0, sizeof desc);
-    desc.object = true;
-    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
-                                item->text, &fixes);
-    machine.text[machine.len] = '\0';
+    int error = TCALL_E_MEMORY;
+    if (machine) {
+        machine->is.object = true;
+        error = tcall_arguments_by_(&tcall_lenient_text, block, machine,
+                                    item->text, &fixes);
+        machine->text[machine->len] = '\0';
+    }
     if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &kept) <
+            0) {
         text->error = TCALL_E_MEMORY;
         return;
     }
@@ -24930,8 +25010,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
-        tcall_machine machine;
-        tcall_machine_desc desc;
+        tcall_machine *machine;
         uint32_t fixes;
         if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
@@ -24939,18 +25018,19 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
             head->flags |= TCALL_FLAG_OBJECT_;
             continue;
         }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
-                0 ||
-            (machine.len > text.len && room < 2 * machine.len - text.len))
+        machine = tcall_arguments_machine_(block);
+        if (!machine)
             continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
-                            machine.len);
-        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
-        tcall_chat_shift_(chat, end, end - text.len + machine.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        machine->is.object = machine->is.for_c = true;
+        /* where a longer one lies now must stay free when it is moved */
+        if (tcall_arguments_by_(lenient, block, machine, text, &fixes) < 0 ||
+            (machine->len > text.len && room < 2 * machine->len - text.len))
+            continue;
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine->len,
+                            machine->len);
+        memmove((char *)(uintptr_t)read.ptr, machine->text, read.len);
+        tcall_chat_shift_(chat, end, end - text.len + read.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, read.len);
         tcall_copy_(block->base + end - text.len, read);
         head->flags |= TCALL_FLAG_OBJECT_;
         room = tcall_block_free_(block);

@@ -476,8 +476,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
-        tcall_machine machine;
-        tcall_machine_desc desc;
+        tcall_machine *machine;
         uint32_t fixes;
         if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
             continue;
@@ -485,18 +484,19 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
             head->flags |= TCALL_FLAG_OBJECT_;
             continue;
         }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) <
-                0 ||
-            (machine.len > text.len && room < 2 * machine.len - text.len))
+        machine = tcall_arguments_machine_(block);
+        if (!machine)
             continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
-                            machine.len);
-        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
-        tcall_chat_shift_(chat, end, end - text.len + machine.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        machine->is.object = machine->is.for_c = true;
+        /* where a longer one lies now must stay free when it is moved */
+        if (tcall_arguments_by_(lenient, block, machine, text, &fixes) < 0 ||
+            (machine->len > text.len && room < 2 * machine->len - text.len))
+            continue;
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine->len,
+                            machine->len);
+        memmove((char *)(uintptr_t)read.ptr, machine->text, read.len);
+        tcall_chat_shift_(chat, end, end - text.len + read.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, read.len);
         tcall_copy_(block->base + end - text.len, read);
         head->flags |= TCALL_FLAG_OBJECT_;
         room = tcall_block_free_(block);

@@ -76,14 +76,31 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* A text is read in the free part of the block: checked text at its end, where
- * it mostly stays, in front of that the frames, both of use until the block is.
- * room: bytes that the checked text may take, its NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+/* A text is read in the free part of the block: the machine at its beginning,
+ * checked text at its end, where it mostly stays, in front of that the frames,
+ * all of use until the block is. Returns a machine to which the caller says
+ * what may come, or NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_arguments_machine_(tcall_block *block)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &size);
+    if (size < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
+    }
+    memset(&machine->is, 0, sizeof machine->is);
+    return machine;
+}
+
+/* Gives it its memory. room: bytes that the checked text may take, its NUL
+ * included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine *machine, size_t room)
+{
+    tcall_machine_desc *desc = &machine->is;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, sizeof *machine, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -95,17 +112,17 @@ static void tcall_arguments_begin_(const tcall_block *block,
  * came, as a control character takes six bytes as an escape: it is then read
  * once more, with more room. */
 static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
+                                   tcall_machine *machine, tcall_str text,
                                    uint32_t *fixes)
 {
+    const tcall_machine_desc *desc = &machine->is;
     size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_arguments_begin_(block, machine, text.len + 1);
     tcall_read_arguments(machine, desc, text, false, fixes);
     if (machine->error != TCALL_E_MEMORY || !*fixes)
         return;
     half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
+    tcall_arguments_begin_(block, machine,
                            text.len < half / 6 ? 6 * text.len + 3 : half);
     tcall_read_arguments(machine, desc, text, false, fixes);
 }
@@ -120,22 +137,41 @@ TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
 /* Reads a text as whoever is named does, NULL: strictly. */
 TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                                       tcall_block *block,
-                                      tcall_machine *machine,
-                                      tcall_machine_desc *desc, tcall_str text,
+                                      tcall_machine *machine, tcall_str text,
                                       uint32_t *fixes)
 {
     size_t used;
     *fixes = 0;
     if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
+        lenient->read(block, machine, text, fixes);
     } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
+        tcall_arguments_begin_(block, machine, text.len + 1);
+        tcall_machine_read_(machine, &machine->is, text);
     }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : machine->is.size;
+    used = machine->error == TCALL_E_MEMORY
+               ? tcall_block_free_(block)
+               : machine->is.size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
     return machine->error;
+}
+
+/* Keeps what was coerced, as JSON text, which is written between the machine
+ * and its notes. */
+static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
+                                  const tcall_machine *machine)
+{
+    tcall_block *block = &tc->block;
+    char *from = (char *)(uintptr_t)(machine + 1);
+    tcall_writer out;
+    unsigned count;
+    tcall_writer_init(
+        &out, from,
+        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
+                 from));
+    tc->desc.lenient->write(&out, machine);
+    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
+        return TCALL_E_MEMORY;
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -144,28 +180,22 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
                                tcall_machine *machine)
 {
     tcall_block *block = &tc->block;
-    tcall_writer out;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text =
-        (char *)(uintptr_t)text.ptr; /* the free part is written to */
+    machine->text = (char *)(uintptr_t)text.ptr;
+    attempt->coercions = machine->coercion_count;
+    if (attempt->coercions && !machine->error)
+        return tcall_attempt_coerced_(tc, attempt, machine);
     attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                           ? machine->fault_count
                           : TOOLCALL_MAX_FAULTS;
-    attempt->coercions = machine->coercion_count;
     r = tcall_hydrate_keep_(block, (const char *)machine->faults,
                             attempt->faults * sizeof *attempt->fault, &text);
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !attempt->coercions || machine->error)
-        return r;
-    tcall_hydrate_writer_(block, &out);
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
+    return r;
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -176,28 +206,30 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    tcall_machine machine;
-    tcall_machine_desc *desc = &machine.is;
+    void *bound = NULL;
+    tcall_machine *machine;
+    tcall_machine_desc *desc;
     int kept, r;
-    memset(desc, 0, sizeof *desc);
+    if (target->object)
+        bound = tcall_block_take_(&tc->block, target->object->size);
+    machine = tcall_arguments_machine_(&tc->block);
+    if (!machine || (target->object && !bound))
+        return TCALL_E_MEMORY;
+    desc = &machine->is;
     desc->target = *target;
-    if (target->object) {
-        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc->target.out)
-            return TCALL_E_MEMORY;
-    }
+    desc->target.out = bound;
     desc->object = desc->for_c = arguments;
     desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
+    r = tcall_arguments_by_(lenient, &tc->block, machine, attempt->came,
                             &attempt->fixes);
-    attempt->error_at = machine.at;
+    attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = desc->target.out;
+        attempt->bound = bound;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, &machine);
+    kept = tcall_attempt_keep_(tc, attempt, machine);
     return kept < 0 ? kept : r;
 }
 

@@ -109,18 +109,6 @@ static bool tcall_machine_is_container_(uint8_t types)
     return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
 }
 
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
 /* ---- the arena ---- */
 
 /* What is always left, so that a frame can be written to, and a level. */
@@ -147,6 +135,69 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     rest -= size + TCALL_MACHINE_SPARE_;
     m->gap = rest < m->gap ? rest : m->gap;
     return true;
+}
+
+/* ---- what is noted ----
+ *
+ * At the end of the arena lie the coercions and, behind them, the faults, in
+ * the order in which they were found.
+ */
+
+/* Makes room before a place there: what lies between it and the innermost
+ * container, that included, moves down. Returns the room, or NULL. */
+static void *tcall_machine_insert_(tcall_machine *m, const void *before,
+                                   size_t size)
+{
+    char *open = (char *)m->open;
+    size_t len = (size_t)((const char *)before - open);
+    if (!tcall_machine_takes_(m, size))
+        return NULL;
+    memmove(open - size, open, len);
+    m->open = (tcall_open_ *)(void *)(open - size);
+    return open - size + len;
+}
+
+/* Notes a fault; those beyond TOOLCALL_MAX_FAULTS are only counted. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS) {
+        tcall_fault *kept = (tcall_fault *)tcall_machine_insert_(
+            m, m->faults + m->fault_count, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = *fault;
+        m->faults--;
+    }
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* Returns the coercions that are kept, and how many. */
+TCALL_SHARED_ const tcall_coercion *
+tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+{
+    *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
+                                                  : TCALL_COERCIONS_;
+    return (const tcall_coercion *)(const void *)m->faults - *count;
+}
+
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
+{
+    tcall_coercion coercion = {at, how, name}, *kept;
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        kept =
+            (tcall_coercion *)tcall_machine_insert_(m, m->faults, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = coercion;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
 }
 
 /* ---- checked text ---- */
@@ -550,7 +601,7 @@ static char tcall_machine_lower_(char c)
 
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
     const char *quote = m->text + m->token;
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
@@ -573,6 +624,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     }
     if (tcall_syntax_end_(&inner) != TCALL_OK)
         return 0;
+    m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
     num = tcall_num_read_(tcall_text_inner_(quote));
@@ -583,36 +635,25 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     return types;
 }
 
-/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *name)
+/* Puts the value that the string at hand holds in its place. Returns the types
+ * of a scalar; an object or array is read again, which writes it over the
+ * string. */
+static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_coercion coercion = {at, how, name};
-    if (m->coercion_count < TCALL_COERCIONS_)
-        m->coercions[m->coercion_count] = coercion;
-    if (m->coercion_count < UINT8_MAX)
-        m->coercion_count++;
-}
-
-/* Decodes the string at hand where it stands and reads what it holds, which is
- * written over it. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    char *from = m->text + m->token + 1, *to = from;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
-    while (bytes.at < bytes.end) {
-        tcall_str run = tcall_text_run_(&bytes);
-        memmove(to, run.ptr, run.len);
-        to += run.len;
-    }
-    from[0] = tcall_machine_lower_(from[0]);
-    *to++ = ' '; /* ends a number */
+    tcall_str text = tcall_text_decode_(m->text + m->token);
     m->len = m->token;
-    m->frames = m->first;
-    m->inner = m->again = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
-    m->again = false;
+    if (tcall_machine_is_container_(types)) {
+        m->frames = m->first;
+        m->inner = true;
+        m->again = (uint32_t)text.len;
+        m->syntax.state = TCALL_AT_VALUE_;
+        m->syntax.halt = true;
+        return 0;
+    }
+    tcall_machine_put_(m, text.ptr, text.len);
+    m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
+    m->text[m->len] = '\0';
+    return types & TCALL_SHAPE_NUMBER ? tcall_machine_number_(m) : types;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
@@ -632,7 +673,7 @@ static bool tcall_machine_drops_(tcall_machine *m)
 
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
     char first = m->text[m->token + 1];
     if (m->is.object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
@@ -644,15 +685,15 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    if (!(tcall_machine_meaning_(m) & admitted))
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
                            first == tcall_machine_lower_(first)
                                ? TCALL_COERCED_TEXT_
                                : TCALL_COERCED_WORD_,
                            NULL);
-    tcall_machine_again_(m);
-    return 0;
+    return tcall_machine_unquote_(m, meant);
 }
 
 /* ---- the door ---- */
@@ -669,8 +710,14 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    while (at < len && !s->error)
+    while (at < len && !s->error) {
         at += tcall_syntax_feed_(s, bytes + at, len - at);
+        if (machine->again) {
+            tcall_syntax_feed_(s, machine->text + machine->token + 1,
+                               machine->again);
+            machine->again = 0;
+        }
+    }
     machine->at += at;
     if (s->error)
         machine->error = s->error;
@@ -691,8 +738,8 @@ int tcall_machine_end(tcall_machine *machine)
 #ifdef TOOLCALL_JSMN
 
 /* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
- * Returns whether that went well; else it has to be read from the beginning.
- */
+ * Returns whether that went well; else it has to be read from the beginning, as
+ * where a string is to be read again. */
 static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
 {
     jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
@@ -711,7 +758,8 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
     machine->at = text.len;
-    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count) &&
+           !machine->again;
 }
 
 #endif
@@ -744,6 +792,7 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     machine->open = NULL; /* C does not define NULL + 0 */
     if (desc->arena)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->faults = (const tcall_fault *)(const void *)machine->open;
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
