@@ -1559,8 +1559,8 @@ typedef struct tcall_target {
     void *out;
 } tcall_target;
 
-/* How to read. Zero: any JSON value, of which no text is kept. The memories
- * stay the caller's and live as long as the machine. */
+/* How to read. Zero: any JSON value, of which no text is kept. It and its
+ * memories stay the caller's and live as long as the machine. */
 typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
@@ -1635,12 +1635,12 @@ struct tcall_machine {
     uint32_t token, key;    /* in the text: the value, the member at hand */
     uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
-    tcall_fit_ fit;
     int32_t steps;
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
-    tcall_machine_desc is;
+    tcall_fit_ *fit;   /* of a shape, in place of frames; else NULL */
+    const tcall_machine_desc *is;
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -2936,7 +2936,7 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_str text, uint32_t *fixes);
+                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
@@ -7566,12 +7566,14 @@ static bool tcall_machine_is_container_(uint8_t types)
 
 /* What is always left, so that a frame can be written to, and a level. */
 #define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+/* The least that a shape takes of it. */
+#define TCALL_MACHINE_FIT_ (sizeof(tcall_fit_) + sizeof(tcall_place_))
 
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
     char *from =
-        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
+        m->fit ? (char *)(m->fit->place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7659,7 +7661,7 @@ static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is.size - m->len) {
+    if (len < m->is->size - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -7669,7 +7671,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is.size)
+    if (m->len + 1 < m->is->size)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7687,7 +7689,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         m->escapes += (uint32_t)len - 1;
     }
     tcall_machine_put_(m, bytes, len);
-    if (!code && m->is.for_c)
+    if (!code && m->is->for_c)
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
@@ -7711,11 +7713,11 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
                                   uint8_t levels)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    const tcall_place_ *place = m->fit.place;
+    const tcall_place_ *place = m->fit->place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    bool around = levels < m->fit.levels;
-    size_t count = m->fit.length - m->syntax.followed;
+    bool around = levels < m->fit->levels;
+    size_t count = m->fit->length - m->syntax.followed;
     tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
                          0,    around ? m->open->at : m->token,
                          NULL, NULL,
@@ -7731,24 +7733,26 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 static bool tcall_shaped_(const tcall_machine *m)
 {
-    return m->syntax.depth == m->fit.levels;
+    return m->syntax.depth == m->fit->levels;
 }
 
 /* A value begins: an object or list of its own opens. */
 static void tcall_shaped_begins_(tcall_machine *m)
 {
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
     if (!tcall_shaped_(m))
         return;
-    if (!m->syntax.depth) {
-        m->fit.object = m->is.target.object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
-                        m->is.target.out);
-    }
     if (!m->inner)
-        tcall_fit_next_(&m->syntax, &m->fit);
-    m->heard = m->fit.place->what != NULL;
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
     if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
                                     m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
                                     UINT8_MAX) != TCALL_SKIP_;
 }
@@ -7761,10 +7765,10 @@ static bool tcall_shaped_name_(tcall_machine *m)
         return false;
     do {
         tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
                         bytes.at == bytes.end);
     } while (bytes.at < bytes.end);
-    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
 }
 
 /* A value is complete: an object or list closes, what else has a shape is
@@ -7775,28 +7779,28 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit.levels) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
         return;
     }
     if (!tcall_shaped_(m) || !m->heard)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(&m->fit, run.ptr, run.len);
+        tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
-                    m->fit.levels);
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
 }
 
 static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
     uint8_t types;
     if (!tcall_shaped_(m) || !m->heard)
         return TCALL_SHAPE_ANY;
@@ -7806,7 +7810,7 @@ static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 
 static const char *tcall_shaped_drop_(tcall_machine *m)
 {
-    return tcall_place_drop_(m->fit.place - 1);
+    return tcall_place_drop_(m->fit->place - 1);
 }
 
 TCALL_DATA_ const tcall_rows tcall_shape_rows = {
@@ -7916,7 +7920,7 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     tcall_machine_put_char_(m, '"');
     m->first = m->frames;
     if (!tcall_machine_going_(m) ||
-        (m->is.target.rows && m->is.target.rows->name(m)))
+        (m->is->target.rows && m->is->target.rows->name(m)))
         return true;
     bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
     m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
@@ -7951,8 +7955,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
-    if (m->is.target.rows)
-        m->is.target.rows->begins(m);
+    if (m->is->target.rows)
+        m->is->target.rows->begins(m);
     if (first == '"')
         tcall_machine_put_char_(m, '"');
     else if (tcall_machine_is_container_(m->types) &&
@@ -7981,7 +7985,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
     if (!whole || text.len > 300) { /* else its digits say nothing more */
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
-        if (m->is.for_c && !tcall_num_in_range_(&num))
+        if (m->is->for_c && !tcall_num_in_range_(&num))
             tcall_machine_stop_(m, TCALL_E_RANGE);
     }
     return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -8000,9 +8004,9 @@ static uint8_t tcall_machine_scalar_(tcall_machine *m)
         return 0;
     if (types == TCALL_SHAPE_NUMBER)
         return tcall_machine_number_(m);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
-        m->is.target.rows && !m->again)
-        return m->is.coerce(m, types);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is->coerce &&
+        m->is->target.rows && !m->again)
+        return m->is->coerce(m, types);
     return types;
 }
 
@@ -8032,8 +8036,8 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
     if (!tcall_machine_going_(m))
         return;
     types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
-    if (m->is.target.rows && types && tcall_machine_going_(m))
-        m->is.target.rows->ends(m, types);
+    if (m->is->target.rows && types && tcall_machine_going_(m))
+        m->is->target.rows->ends(m, types);
     m->frames = m->first;
     if (!scalar)
         m->open++;
@@ -8113,14 +8117,15 @@ static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 static bool tcall_machine_drops_(tcall_machine *m)
 {
     tcall_open_ *open = m->open;
-    const char *name =
-        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
+    const char *name = m->syntax.depth && m->syntax.object
+                           ? m->is->target.rows->drop(m)
+                           : NULL;
     if (!name)
         return false;
     m->len = m->key - (--open->count > 0);
-    tcall_machine_coerced_(
-        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
-        name);
+    tcall_machine_coerced_(m, open->at,
+                           m->fit ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
@@ -8128,12 +8133,12 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
     uint8_t admitted, meant;
     char first = m->text[m->token + 1];
-    if (m->is.object && !m->syntax.depth)
+    if (m->is->object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = m->is.target.rows->admitted(m);
+    admitted = m->is->target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
@@ -8155,7 +8160,7 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
  * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
-    size_t words = machine->is.arena_size / sizeof(void *);
+    size_t words = machine->is->arena_size / sizeof(void *);
     return words * sizeof(void *) - machine->gap + TCALL_MACHINE_SPARE_;
 }
 
@@ -8181,7 +8186,7 @@ int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
     bool whole = !error || error == TCALL_E_DUPLICATE;
-    if (whole && machine->is.object && machine->len && *machine->text != '{')
+    if (whole && machine->is->object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
@@ -8195,8 +8200,8 @@ int tcall_machine_end(tcall_machine *machine)
  * where a string is to be read again. */
 static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
 {
-    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
-    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmntok_t *tok = (jsmntok_t *)machine->is->arena;
+    size_t size = machine->is->arena_size / sizeof *tok;
     jsmn_parser parser;
     int count;
     if (machine->error || text.len > INT_MAX)
@@ -8237,9 +8242,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, offsetof(tcall_machine, is));
+    size_t least =
+        TCALL_MACHINE_SPARE_ + (target->object ? TCALL_MACHINE_FIT_ : 0);
+    memset(machine, 0, sizeof *machine);
     machine->syntax.user = &tcall_machine_user_.syntax;
-    machine->is = *desc;
+    machine->is = desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
     machine->open = NULL; /* C does not define NULL + 0 */
@@ -8251,10 +8258,10 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     if (!desc->text || !desc->arena ||
         ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     else
-        machine->gap -= TCALL_MACHINE_SPARE_;
+        machine->gap -= least;
     return machine->error;
 }
 
@@ -8515,7 +8522,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
         return false;
     text->slash = text->at - 1;
     text->at = text->value;
-    tcall_machine_init(text->machine, &text->machine->is);
+    tcall_machine_init(text->machine, text->machine->is);
     return true;
 }
 
@@ -8841,7 +8848,7 @@ static int tcall_lenient_object_(tcall_lenient_ *text, int error)
     text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
         tcall_lenient_fixed_(text, fix, text->at, error);
-    tcall_machine_init(machine, &machine->is);
+    tcall_machine_init(machine, machine->is);
     tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
@@ -10292,7 +10299,7 @@ static void tcall_rows_within_(tcall_machine *m, uint16_t i)
  * member that was done when its name was complete. */
 static void tcall_rows_begins_(tcall_machine *m)
 {
-    const tcall_target *target = &m->is.target;
+    const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)
@@ -16843,30 +16850,14 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* ---- reading ---- */
 
 /* A text is read in the free part of the block: the machine at its beginning,
- * checked text at its end, where it mostly stays, in front of that the frames,
- * all of use until the block is. Returns a machine to which the caller says
- * what may come, or NULL where there is no room. */
-TCALL_SHARED_ tcall_machine *tcall_arguments_machine_(tcall_block *block)
-{
-    size_t size;
-    tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &size);
-    if (size < sizeof *machine) {
-        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
-        return NULL;
-    }
-    memset(&machine->is, 0, sizeof machine->is);
-    return machine;
-}
-
-/* Gives it its memory. room: bytes that the checked text may take, its NUL
- * included. */
+ * checked text at its end, where it mostly stays, between them the frames, all
+ * of use until the block is. room: bytes that the checked text may take, its
+ * NUL included. */
 static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine *machine, size_t room)
+                                   tcall_machine_desc *desc, size_t room)
 {
-    tcall_machine_desc *desc = &machine->is;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, sizeof *machine, &size);
+    char *gap = tcall_hydrate_gap_(block, sizeof(tcall_machine), &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16878,17 +16869,17 @@ static void tcall_arguments_begin_(const tcall_block *block,
  * came, as a control character takes six bytes as an escape: it is then read
  * once more, with more room. */
 static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine, tcall_str text,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
                                    uint32_t *fixes)
 {
-    const tcall_machine_desc *desc = &machine->is;
     size_t half;
-    tcall_arguments_begin_(block, machine, text.len + 1);
+    tcall_arguments_begin_(block, desc, text.len + 1);
     tcall_read_arguments(machine, desc, text, false, fixes);
     if (machine->error != TCALL_E_MEMORY || !*fixes)
         return;
     half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, machine,
+    tcall_arguments_begin_(block, desc,
                            text.len < half / 6 ? 6 * text.len + 3 : half);
     tcall_read_arguments(machine, desc, text, false, fixes);
 }
@@ -16900,25 +16891,30 @@ TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
-TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
-                                      tcall_block *block,
-                                      tcall_machine *machine, tcall_str text,
-                                      uint32_t *fixes)
+/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
+ * NULL where there is no room for it. */
+TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
 {
     size_t used;
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &used);
     *fixes = 0;
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, machine, text.len + 1);
-        tcall_machine_read_(machine, &machine->is, text);
+    if (used < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
     }
-    used = machine->error == TCALL_E_MEMORY
-               ? tcall_block_free_(block)
-               : machine->is.size + sizeof *machine;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
+    }
+    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                            : desc->size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
-    return machine->error;
+    return machine;
 }
 
 /* Keeps what was coerced, as JSON text, which is written between the machine
@@ -16972,25 +16968,26 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    void *bound = NULL;
+    tcall_machine_desc desc;
     tcall_machine *machine;
-    tcall_machine_desc *desc;
     int kept, r;
-    if (target->object)
-        bound = tcall_block_take_(&tc->block, target->object->size);
-    machine = tcall_arguments_machine_(&tc->block);
-    if (!machine || (target->object && !bound))
+    memset(&desc, 0, sizeof desc);
+    desc.target = *target;
+    if (target->object) {
+        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc.target.out)
+            return TCALL_E_MEMORY;
+    }
+    desc.object = desc.for_c = arguments;
+    desc.coerce = lenient ? lenient->coerce : NULL;
+    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                  &attempt->fixes);
+    if (!machine)
         return TCALL_E_MEMORY;
-    desc = &machine->is;
-    desc->target = *target;
-    desc->target.out = bound;
-    desc->object = desc->for_c = arguments;
-    desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, machine, attempt->came,
-                            &attempt->fixes);
+    r = machine->error;
     attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = bound;
+        attempt->bound = desc.target.out;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
@@ -21981,15 +21978,18 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_json name, args = tcall_json_of_(NULL, NULL);
-    tcall_machine *machine = tcall_arguments_machine_(block);
+    tcall_machine *machine;
+    tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
     int error = TCALL_E_MEMORY;
+    memset(&desc, 0, sizeof desc);
+    desc.object = true;
+    machine = tcall_arguments_by_(&tcall_lenient_text, block, &desc, item->text,
+                                  &fixes);
     if (machine) {
-        machine->is.object = true;
-        error = tcall_arguments_by_(&tcall_lenient_text, block, machine,
-                                    item->text, &fixes);
         machine->text[machine->len] = '\0';
+        error = machine->error;
     }
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &kept) <
@@ -25010,6 +25010,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
+        tcall_machine_desc desc;
         tcall_machine *machine;
         uint32_t fixes;
         if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
@@ -25018,12 +25019,11 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
             head->flags |= TCALL_FLAG_OBJECT_;
             continue;
         }
-        machine = tcall_arguments_machine_(block);
-        if (!machine)
-            continue;
-        machine->is.object = machine->is.for_c = true;
+        memset(&desc, 0, sizeof desc);
+        desc.object = desc.for_c = true;
+        machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
         /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, machine, text, &fixes) < 0 ||
+        if (!machine || machine->error ||
             (machine->len > text.len && room < 2 * machine->len - text.len))
             continue;
         read = tcall_slice_(tcall_block_gap_(block) + room - machine->len,

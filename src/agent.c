@@ -476,6 +476,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
+        tcall_machine_desc desc;
         tcall_machine *machine;
         uint32_t fixes;
         if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
@@ -484,12 +485,11 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
             head->flags |= TCALL_FLAG_OBJECT_;
             continue;
         }
-        machine = tcall_arguments_machine_(block);
-        if (!machine)
-            continue;
-        machine->is.object = machine->is.for_c = true;
+        memset(&desc, 0, sizeof desc);
+        desc.object = desc.for_c = true;
+        machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
         /* where a longer one lies now must stay free when it is moved */
-        if (tcall_arguments_by_(lenient, block, machine, text, &fixes) < 0 ||
+        if (!machine || machine->error ||
             (machine->len > text.len && room < 2 * machine->len - text.len))
             continue;
         read = tcall_slice_(tcall_block_gap_(block) + room - machine->len,

@@ -77,30 +77,14 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* ---- reading ---- */
 
 /* A text is read in the free part of the block: the machine at its beginning,
- * checked text at its end, where it mostly stays, in front of that the frames,
- * all of use until the block is. Returns a machine to which the caller says
- * what may come, or NULL where there is no room. */
-TCALL_SHARED_ tcall_machine *tcall_arguments_machine_(tcall_block *block)
-{
-    size_t size;
-    tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &size);
-    if (size < sizeof *machine) {
-        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
-        return NULL;
-    }
-    memset(&machine->is, 0, sizeof machine->is);
-    return machine;
-}
-
-/* Gives it its memory. room: bytes that the checked text may take, its NUL
- * included. */
+ * checked text at its end, where it mostly stays, between them the frames, all
+ * of use until the block is. room: bytes that the checked text may take, its
+ * NUL included. */
 static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine *machine, size_t room)
+                                   tcall_machine_desc *desc, size_t room)
 {
-    tcall_machine_desc *desc = &machine->is;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, sizeof *machine, &size);
+    char *gap = tcall_hydrate_gap_(block, sizeof(tcall_machine), &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -112,17 +96,17 @@ static void tcall_arguments_begin_(const tcall_block *block,
  * came, as a control character takes six bytes as an escape: it is then read
  * once more, with more room. */
 static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine, tcall_str text,
+                                   tcall_machine *machine,
+                                   tcall_machine_desc *desc, tcall_str text,
                                    uint32_t *fixes)
 {
-    const tcall_machine_desc *desc = &machine->is;
     size_t half;
-    tcall_arguments_begin_(block, machine, text.len + 1);
+    tcall_arguments_begin_(block, desc, text.len + 1);
     tcall_read_arguments(machine, desc, text, false, fixes);
     if (machine->error != TCALL_E_MEMORY || !*fixes)
         return;
     half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, machine,
+    tcall_arguments_begin_(block, desc,
                            text.len < half / 6 ? 6 * text.len + 3 : half);
     tcall_read_arguments(machine, desc, text, false, fixes);
 }
@@ -134,25 +118,30 @@ TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
-TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
-                                      tcall_block *block,
-                                      tcall_machine *machine, tcall_str text,
-                                      uint32_t *fixes)
+/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
+ * NULL where there is no room for it. */
+TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
 {
     size_t used;
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &used);
     *fixes = 0;
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, machine, text.len + 1);
-        tcall_machine_read_(machine, &machine->is, text);
+    if (used < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
     }
-    used = machine->error == TCALL_E_MEMORY
-               ? tcall_block_free_(block)
-               : machine->is.size + sizeof *machine;
+    if (lenient && lenient->read) {
+        lenient->read(block, machine, desc, text, fixes);
+    } else {
+        tcall_arguments_begin_(block, desc, text.len + 1);
+        tcall_machine_read_(machine, desc, text);
+    }
+    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                            : desc->size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
-    return machine->error;
+    return machine;
 }
 
 /* Keeps what was coerced, as JSON text, which is written between the machine
@@ -206,25 +195,26 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    void *bound = NULL;
+    tcall_machine_desc desc;
     tcall_machine *machine;
-    tcall_machine_desc *desc;
     int kept, r;
-    if (target->object)
-        bound = tcall_block_take_(&tc->block, target->object->size);
-    machine = tcall_arguments_machine_(&tc->block);
-    if (!machine || (target->object && !bound))
+    memset(&desc, 0, sizeof desc);
+    desc.target = *target;
+    if (target->object) {
+        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc.target.out)
+            return TCALL_E_MEMORY;
+    }
+    desc.object = desc.for_c = arguments;
+    desc.coerce = lenient ? lenient->coerce : NULL;
+    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                  &attempt->fixes);
+    if (!machine)
         return TCALL_E_MEMORY;
-    desc = &machine->is;
-    desc->target = *target;
-    desc->target.out = bound;
-    desc->object = desc->for_c = arguments;
-    desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, machine, attempt->came,
-                            &attempt->fixes);
+    r = machine->error;
     attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = bound;
+        attempt->bound = desc.target.out;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)

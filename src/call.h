@@ -190,7 +190,7 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_str text, uint32_t *fixes);
+                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     int (*write)(tcall_writer *w, const tcall_machine *machine);
 };

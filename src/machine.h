@@ -51,8 +51,8 @@ typedef struct tcall_target {
     void *out;
 } tcall_target;
 
-/* How to read. Zero: any JSON value, of which no text is kept. The memories
- * stay the caller's and live as long as the machine. */
+/* How to read. Zero: any JSON value, of which no text is kept. It and its
+ * memories stay the caller's and live as long as the machine. */
 typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
@@ -127,12 +127,12 @@ struct tcall_machine {
     uint32_t token, key;    /* in the text: the value, the member at hand */
     uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
-    tcall_fit_ fit;
     int32_t steps;
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
-    tcall_machine_desc is;
+    tcall_fit_ *fit;   /* of a shape, in place of frames; else NULL */
+    const tcall_machine_desc *is;
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is

@@ -28,12 +28,13 @@ static char *text;
 static int read_into(const tcall_target *target, const char *json, size_t len,
                      size_t piece, int how, size_t text_size, size_t arena_size)
 {
-    static void *arena;
-    tcall_machine_desc desc;
+    static void *arena, *before; /* what was found last lies in that */
+    static tcall_machine_desc desc;
     size_t at;
     memset(&desc, 0, sizeof desc);
     free(text);
-    free(arena);
+    free(before);
+    before = arena;
     text = (char *)malloc(text_size ? text_size : 1);
     arena = malloc(arena_size ? arena_size : 1);
     if (target)
@@ -541,7 +542,7 @@ static void test_whole(void)
     size_t i, k, count = sizeof programs / sizeof *programs;
 #if defined TOOLCALL_JSMN && !defined TEST_LINKED
     CHECK(is_whole(NULL, "{\"a\":[1]}", 9, 0, 4096));
-    CHECK((void *)machine.slot != machine.is.arena); /* behind the tokens */
+    CHECK((void *)machine.slot != machine.is->arena); /* behind the tokens */
 #endif
     for (i = 0; i < sizeof odd / sizeof *odd; i++)
         CHECK(is_whole(NULL, odd[i], strlen(odd[i]), OBJECT, 4096));
