@@ -1038,10 +1038,11 @@ struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
     uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
+    uint8_t within; /* where in a number or literal, or the digits of a \u
+                     * escape that are to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
+    uint8_t types; /* that a value may have which begins as the last one did */
     bool halt;     /* the value is complete, there is an error, a line ends */
     bool object;   /* the innermost open container is one */
     bool named;    /* the string at hand is a name */
@@ -2193,7 +2194,7 @@ typedef enum tcall_safety {
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
-    X(ON_GIVE_UP, INNER)                 \
+    X(ON_GIVE_UP, FAILED)                \
     X(WILL_WRITE_CACHE, WELL)            \
     X(WILL_REDACT_OUTPUT, WELL)          \
     X(WILL_VALIDATE_OUTPUT, WELL)        \
@@ -2611,8 +2612,7 @@ struct tcall_schema_reader_ {
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Compiles as its author wants it. */
-    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size, const struct tcall_author_ *author);
+    int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -2622,14 +2622,6 @@ struct tcall_schema_reader_ {
     /* Checks what a tool has written. */
     int (*output)(tcall_ctx *cx);
 };
-
-/* ==========================================================================
- * >>schemas: what reads the schema text of a row
- *
- * Text of a schema is compiled, checked by rows, and said in sentences of its
- * own. Rows reach all of that through the reader they name, so that a program
- * whose tools have shapes carries none of it.
- */
 
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
@@ -3021,8 +3013,8 @@ typedef struct tcall_mask {
     /* private */
     size_t matched; /* characters of the secret that the text has just shown */
     bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    uint8_t count;  /* of the characters that are held and whole */
+    uint8_t whole, held; /* bytes of these, and of all that are held */
     char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;
@@ -4059,7 +4051,8 @@ typedef struct tcall_agent_desc {
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
     int parallel;        /* calls of one answer that are under way at a time,
-                          * where tools answer TCALL_E_AGAIN; default 1 */
+                          * where tools answer TCALL_E_AGAIN; default 1, at
+                          * most TCALL_AGENT_CALLS */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
     /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
@@ -4106,6 +4099,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -4130,10 +4124,10 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
                                   const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
- * between turns; tc and io_size stay. The conversation goes on: reasoning of
- * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
- * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
- * error nothing has changed. */
+ * between turns; tc, io_size and parallel stay. The conversation goes on:
+ * reasoning of another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where desc lacks something (agent->problem), and nothing has
+ * changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
@@ -4218,24 +4212,21 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    size_t path_mark; /* of the block, before a path that was put together */
+    size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
-    size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     int call_at;           /* calls of it that have a result */
-    tcall_call *call;      /* one, in the block */
-    tcall_call *batch;     /* calls under way: that one, or more in the block */
-    size_t batch_mark;     /* of the block, before them */
+    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
     int current;        /* the call of the batch that was the last to go on */
     int waiting;        /* calls in a row that wait */
     tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* counts a request; of the call whose turn it is */
+    tcall_writer out;   /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -4665,14 +4656,6 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
-
-/* Returns the literal that begins with c, in flash; null if there is none. */
-TCALL_SHARED_ const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
-}
-
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
 TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
@@ -4738,60 +4721,6 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
     return *letter ? 2 : 6;
 }
 
-/* ---- the grammar of numbers ---- */
-
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    if (tcall_is_digit_(c))
-        next += c != '0';
-    else if (c == '.')
-        next += 2;
-    else if ((c | 0x20) == 'e')
-        next += 3;
-    else if (c == '+' || c == '-')
-        next += c == '+' ? 4 : 5;
-    else
-        return 0;
-    return (uint8_t)TCALL_BYTE_(next);
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 /* ---- decimal numbers ----
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
@@ -4830,21 +4759,22 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
     tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
-    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
-        if (*at == '.') {
-            point = at;
-        } else if (*at != '0') {
+    for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
+        if (*at > '0') {
             number.first = number.first ? number.first : at;
             number.last = at;
-            number.sign = minus ? -1 : 1;
+        } else if (*at == '.') {
+            point = at;
         }
     }
-    if (!point)
-        point = at;
     number.top = tcall_num_exponent_(at, end);
-    if (number.first) /* a digit before the point is one place nearer to it */
+    if (number.first) {
+        number.sign = minus ? -1 : 1;
+        point = point ? point : at;
+        /* a digit before the point is one place nearer to it */
         number.top +=
             (int)(point - number.first) - (number.first < point ? 1 : 0);
+    }
     return number;
 }
 
@@ -4928,6 +4858,10 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
  * It is sought upwards from one that is a little less: all digits of the
  * decimal are compared with the exact digits of the middle between that and the
  * next. A double is written with its own exact digits.
+ *
+ * The exact digits of fraction * 2^exponent are worked out in limbs, the lowest
+ * first: those of its whole part, and then, by times ten, those behind the
+ * point.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -4941,118 +4875,66 @@ typedef uint64_t tcall_bits_;
 
 enum {
     TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
-    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+    TCALL_LIMBS_ = (32 - TCALL_LEAST_EXPONENT_) / 32 /* of the middle below */
 };
 
-typedef struct tcall_big_ {
-    int limbs; /* in use; the same of all that are worked with together */
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-/* Sets it to number * 2^shift. */
-static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
-                           int shift)
+/* Returns a limb of fraction * 2^shift, without what is less than 1. */
+static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 {
-    int i = shift / 32;
-    big->limbs = limbs;
-    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
-    for (shift %= 32; number; shift = 0) {
-        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
-        number >>= 32 - shift;
+    int drop = 32 * index - shift;
+    return drop >= 64 || drop <= -32 ? 0
+           : drop < 0                ? (uint32_t)(fraction << -drop)
+                                     : (uint32_t)(fraction >> drop);
+}
+
+/* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
+ * them. */
+TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+{
+    uint64_t sum = (uint64_t)digit;
+    for (; count > 0; count--, sum >>= 32) {
+        sum += (uint64_t)*limb * 10;
+        *limb++ = (uint32_t)sum;
     }
+    return (int)sum;
 }
 
-static void tcall_big_times_ten_(tcall_big_ *big)
+/* Fills limbs with fraction * 2^shift. */
+TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
+                                    uint64_t fraction, int shift)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += (uint64_t)big->limb[i] * 10;
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
-        carry >>= 32;
-    }
+    while (count-- > 0)
+        limb[count] = tcall_limb_(fraction, shift, count);
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Returns how many limbs hold so many bits. */
+TCALL_SHARED_ int tcall_limbs_for_(int bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
+    return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = a->limbs - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i];
-}
-
-/* The exact decimal digits of a binary number; the next is value / scale. */
-typedef struct tcall_exact_ {
-    tcall_big_ value, scale;
-    int top; /* the first digit, which is not 0, is worth digit * 10^top */
-} tcall_exact_;
-
-/* Begins the digits of fraction * 2^exponent. */
-static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
-                              int exponent)
-{
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
-    int limbs = ((down > bits ? down : bits) + 36) / 32;
-    tcall_big_set_(&digits->value, limbs, fraction, up);
-    tcall_big_set_(&digits->scale, limbs, 1, down);
-    digits->top = 0;
-    while (!tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->scale);
-        digits->top++;
-    }
-    while (tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->value);
-        digits->top--;
-    }
-}
-
-/* Returns the next digit; after the last one 0. */
-static int tcall_exact_next_(tcall_exact_ *digits)
-{
-    int digit = 0;
-    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
-        tcall_big_subtract_(&digits->value, &digits->scale);
-    tcall_big_times_ten_(&digits->value);
-    return digit;
-}
-
-/* Returns whether other digits than 0 follow. */
-static bool tcall_exact_left_(const tcall_exact_ *digits)
-{
-    uint32_t left = 0;
-    int i;
-    for (i = 0; i < digits->value.limbs; i++)
-        left |= digits->value.limb[i];
-    return left != 0;
-}
-
-/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
- * as well where that hangs on digits that were cut off. */
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. It is 0 as well where that hangs on digits that were cut off. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
+    const int whole = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const int parts = tcall_limbs_for_(-exponent);
     const char *at = number->first;
-    tcall_exact_ exact;
-    int order;
-    tcall_exact_init_(&exact, fraction, exponent);
-    order = number->top - exact.top;
-    while (!order && at <= number->last)
-        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    return order ? order : number->cut - tcall_exact_left_(&exact);
+    uint32_t limb[TCALL_LIMBS_] = {0};
+    int i, order = 0;
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, whole, tcall_num_digit_(number, &at));
+    for (i = whole; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
+    tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
+    for (i = -1; !order && at <= number->last; i--)
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+                tcall_limbs_ten_(limb, parts, 0);
+    for (i = parts; i > 0 && !limb[i - 1];)
+        i--;
+    return order ? order : number->cut - (i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
@@ -5385,8 +5267,7 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_ESCAPE_,
        TCALL_AT_HEX_,
        TCALL_AT_HALF_,
-       TCALL_AT_LITERAL_,
-       TCALL_AT_NUMBER_
+       TCALL_AT_BARE_
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
@@ -5584,43 +5465,94 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
-/* ---- numbers, literals, values ---- */
+/* ---- numbers and literals ---- */
 
-/* Returns the state of a number or literal after this character, 0 where it
- * does not go on with it. */
-static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
+/* Where a number is, or a literal, of which the offset is added. It may end
+ * where nothing of it need follow: after what is marked, and a literal. */
+enum {
+    TCALL_N_NONE_, /* in neither */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_POINT_,
+    TCALL_N_E_,
+    TCALL_N_SIGN_,     /* of the exponent */
+    TCALL_N_ZERO_,     /* a 0 before the point; may end, */
+    TCALL_N_INTEGER_,  /* digits before the point; may end, */
+    TCALL_N_FRACTION_, /* digits after the point; may end, */
+    TCALL_N_EXPONENT_, /* its digits; may end */
+    TCALL_N_LITERAL_
+};
+
+/* What follows by the class of the next character, NONE: it is none of it. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {6, 7, 0, 0, 0, 2}, /* start */
+    {6, 7, 0, 0, 0, 0}, /* minus */
+    {8, 8, 0, 0, 0, 0}, /* point */
+    {9, 9, 0, 0, 5, 5}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {0, 0, 3, 4, 0, 0}, /* zero */
+    {7, 7, 3, 4, 0, 0}, /* integer */
+    {8, 8, 0, 4, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns where it is after this character, NONE where that is none of it. */
+static uint8_t tcall_bare_next_(uint8_t at, char c)
 {
-    if (number)
-        return tcall_number_next_(state, c);
-    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
-                                                          : (uint8_t)0;
+    const uint8_t *next;
+    if (at >= TCALL_N_LITERAL_)
+        return c && TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_]) == c
+                   ? (uint8_t)(at + 1)
+                   : (uint8_t)TCALL_N_NONE_;
+    next = tcall_number_grammar_[at];
+    if (tcall_is_digit_(c))
+        next += c != '0';
+    else if (c == '.')
+        next += 2;
+    else if ((c | 0x20) == 'e')
+        next += 3;
+    else if (c == '+' || c == '-')
+        next += c == '+' ? 4 : 5;
+    else
+        return TCALL_N_NONE_;
+    return TCALL_FETCH_8_(next);
 }
 
-/* Eats a number or literal, as far as it is there. Where a number ends shows
- * behind it. */
+static bool tcall_bare_ends_(uint8_t at)
+{
+    return at >= TCALL_N_LITERAL_
+               ? !TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_])
+               : at >= TCALL_N_ZERO_;
+}
+
+/* Eats a number or literal, as far as it is there: where it ends shows behind
+ * it. */
 static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
                                       const char *end)
 {
-    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
-    uint8_t state = s->within, next = state;
-    bool ends;
-    for (; at < end; at++) {
-        next = tcall_bare_next_(number, state, *at);
-        if (!next)
-            break;
-        state = next;
+    uint8_t within = s->within, next = within;
+    while (at < end && (next = tcall_bare_next_(within, *at)) != 0) {
+        within = next;
+        at++;
+        if (within > TCALL_N_ZERO_ && within < TCALL_N_LITERAL_)
+            while (at < end && tcall_is_digit_(*at))
+                at++;
     }
-    s->within = state;
+    s->within = within;
     tcall_syntax_part_(s, from, at);
-    ends = number ? tcall_number_ends_(state)
-                  : !TCALL_BYTE_(tcall_literals_ + state);
-    if (ends && !(number && next))
-        tcall_syntax_value_ends_(s, at);
-    else if (at < end)
-        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    if (next)
+        return at;
+    if (!tcall_bare_ends_(within))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_value_ends_(s, at);
     return at;
 }
+
+/* ---- values ---- */
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
@@ -5652,6 +5584,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
+        s->types = types;
         s->from = at;
         ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
@@ -5663,12 +5596,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    s->state = TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    if (types & TCALL_SHAPE_NUMBER) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-    }
+    s->state = TCALL_AT_BARE_;
+    s->within = (uint8_t)(types & TCALL_SHAPE_NUMBER ? TCALL_N_START_
+                          : c == 't'                 ? TCALL_N_LITERAL_
+                          : c == 'f'                 ? TCALL_N_LITERAL_ + 5
+                                                     : TCALL_N_LITERAL_ + 11);
     return tcall_syntax_bare_(s, at, end);
 }
 
@@ -5709,8 +5641,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_:
-    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    case TCALL_AT_BARE_: return tcall_syntax_bare_(s, at, end);
     default: return tcall_syntax_escape_(s, at);
     }
 }
@@ -5744,11 +5675,12 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
     return (size_t)(at - bytes);
 }
 
-/* Ends the text; a number at the root ends only here. Returns the error. */
+/* Ends the text; a number or literal at the root ends only here. Returns the
+ * error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
-        tcall_number_ends_(s->within))
+    if (!s->error && s->state == TCALL_AT_BARE_ && !s->depth &&
+        tcall_bare_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -5794,6 +5726,7 @@ static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
         tcall_syntax_named_(s, text, to);
         return;
     }
+    s->types = TCALL_SHAPE_STRING;
     TCALL_USER_(s, begin)(s, '"');
     tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);
@@ -7954,7 +7887,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->escapes = 0;
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
-    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
     if (m->is->target.rows)
         m->is->target.rows->begins(m);
     if (first == '"')
@@ -7980,9 +7913,12 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
+    uint8_t within = m->syntax.within;
+    bool whole = within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    if (!whole || text.len > 300) { /* else its digits say nothing more */
+    /* mostly the last digit says whether it is whole */
+    if (within == TCALL_N_EXPONENT_ || text.len > 300 ||
+        (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
         if (m->is->for_c && !tcall_num_in_range_(&num))
@@ -8687,7 +8623,7 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the set that holds where the machine is. */
 static unsigned tcall_lenient_where_(const tcall_syntax_ *s)
 {
-    if (s->state == TCALL_AT_NUMBER_)
+    if (s->state == TCALL_AT_BARE_)
         return s->within == TCALL_N_MINUS_   ? TCALL_LENIENT_MINUS_
                : s->within == TCALL_N_POINT_ ? TCALL_LENIENT_POINT_
                                              : 0;
@@ -8705,7 +8641,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
     unsigned where = 1u << state;
     const char *token = text->token, *from = text->at, *end = text->end;
     char c = *from, last = token > text->start ? token[-1] : (char)0;
-    bool within = state == TCALL_AT_NUMBER_ || state == TCALL_AT_LITERAL_;
+    bool within = state == TCALL_AT_BARE_;
     bool number;
     if (where & TCALL_LENIENT_BEHIND_ && last && strchr("\"'\x99\x9D", last) &&
         !tcall_lenient_in_(",,::]]}}", c)) {
@@ -8873,7 +8809,8 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
                 : r == TCALL_E_NOT_OBJECT &&
                       (*machine->text == '"' || *machine->text == 'n'))
         r = tcall_lenient_object_(text, r);
-    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_BARE_ && !s->depth &&
+        s->within < TCALL_N_LITERAL_)
         r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
@@ -9268,22 +9205,42 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
+/* Divides the limbs by ten. Returns what is left over. */
+static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint64_t rest = 0;
+    while (count-- > 0) {
+        rest = rest << 32 | limb[count];
+        limb[count] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
 /* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. */
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
 TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
     const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), i;
-    tcall_exact_ digits;
-    bits %= one;
-    if (exponent) {
-        bits += one;
-        exponent--;
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
     }
-    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
-    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
-        to[i] = (char)('0' + tcall_exact_next_(&digits));
-    return digits.top;
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
 }
 
 /* Rounds exact digits to count of them, without those that become 0. */
@@ -10902,30 +10859,17 @@ static const struct {
 static const char *const tcall_type_words_[TCALL_TYPES_] = {
     "null", "boolean", "integer", "number", "string", "array", "object"};
 
-/* How a schema is compiled, and who is told each fault of it. */
+/* How a schema is compiled. */
 typedef struct tcall_author_ {
-    tcall_draft draft;
-    bool end; /* the nodes are to lie at the end of the memory */
-    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
-    void *user;
+    tcall_str text;
+    const struct tcall_schema *made; /* its nodes, where it has some already */
+    void *mem;
+    size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
+    tcall_draft draft;
+    bool end;     /* the nodes are to lie at the end of the memory */
+    size_t after; /* faults before this place are known already */
 } tcall_author_;
-
-/* Tells of a fault at a place in the text. The one that stands first there
- * stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    tcall_schema told = *s;
-    told.reason = reason;
-    told.remedy = remedy;
-    told.at = at;
-    if (!s->reason || at < s->at)
-        *s = told;
-    if (author->tell)
-        author->tell(author->user, &told);
-}
 
 /* ---- keywords and what they take ---- */
 
@@ -10993,6 +10937,7 @@ typedef struct tcall_sc_ {
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
+    bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
     uint8_t digits; /* of the name at hand */
     union {
@@ -11003,13 +10948,28 @@ typedef struct tcall_sc_ {
     tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
-/* Refuses the schema; the rest of it is looked at, too. */
+/* Refuses the schema. Of its faults the one that stands first in the text is
+ * told. */
+static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
+                            const char *remedy)
+{
+    tcall_schema *out = c->out;
+    size_t at = (size_t)(p - c->author->text.ptr);
+    c->wrong = true;
+    if (at < c->author->after || (out->reason && out->at <= at))
+        return;
+    out->reason = reason;
+    out->remedy = remedy;
+    out->at = at;
+}
+
+/* Refuses the schema, unless all is only counted; the rest of it is looked at,
+ * too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
     if (c->top)
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            reason, remedy);
+        tcall_sc_fault_(c, p, reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11205,8 +11165,8 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
-    if (c->marks++ == TCALL_SCHEMAS_MAX_)
-        tcall_sc_refuse_(c, p, "too many schemas", "split the schema");
+    if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
+        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -11254,7 +11214,8 @@ static int tcall_sc_draft_of_(const char *p)
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
+                                               tcall_draft other)
 {
     bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
     const char *root = none ? NULL : tcall_text_space_(text.ptr);
@@ -11265,7 +11226,7 @@ static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
 }
 
 /* Returns the bit of the type that a value names, or 0. */
-static uint8_t tcall_sc_type_(const char *p)
+TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
@@ -11282,7 +11243,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
     uint8_t types = 0;
-    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+    for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
@@ -11326,7 +11287,7 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
     const char *at = tcall_text_first_(list);
     uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    for (; at; at = tcall_text_sibling_(at), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
     return count;
@@ -11338,7 +11299,7 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
     tcall_str name;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         p = tcall_sc_name_(key, &name);
         if (*p == '[')
             tcall_sc_names_(c, p);
@@ -11472,7 +11433,7 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
     tcall_str word;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
@@ -11541,7 +11502,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 }
 
 /* Walks over the text. */
-static void tcall_sc_walk_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
@@ -11715,7 +11676,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
                 &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
-            if (first->width == TCALL_OPEN_ && !c->out->reason)
+            if (first->width == TCALL_OPEN_ && !c->wrong)
                 tcall_sc_circle_(c, mark, first);
             frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
         }
@@ -11732,11 +11693,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     while (i-- > 0) {
         tcall_sc_mark_ *end = &c->mark[i];
         tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
-        while (mark && !c->out->reason) {
+        while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
                 first->next = (uint16_t)(mark - c->mark);
-            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
@@ -11771,22 +11732,22 @@ static void tcall_sc_required_(tcall_node *node)
                 TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        name = tcall_text_after_(word.ptr + word.len + 1);
+        name = tcall_text_sibling_(name);
     }
 }
 
 /* All members and rows are there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_line_up_(c);
-    if (c->steps <= 0 && !c->out->reason)
+    if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
-    if (!c->out->reason)
+    if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->wrong;) {
         tcall_node *node = &c->mark[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
@@ -11820,15 +11781,53 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
     c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
+/* ---- may it be an object? ---- */
+
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether an object is among the values that enum or const lists. */
+static bool tcall_row_has_object_(const tcall_row *row)
+{
+    bool several = row->on == TCALL_ON_ENUM_;
+    const char *value =
+        several ? tcall_text_first_(row->of.text) : row->of.text;
+    while (value && *value != '{')
+        value = several ? tcall_text_sibling_(value) : NULL;
+    return value != NULL;
+}
+
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
+{
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
+        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
+            takes = tcall_row_has_object_(row);
+    }
+    return takes;
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
- * at the end of the memory. */
-TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size,
+ * at the end of the memory. Where all its faults are known already, it is
+ * refused without a reason. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
+    const tcall_str text = author->text;
+    char *mem = (char *)author->mem;
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
     uint32_t marks;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
@@ -11836,37 +11835,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
     if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
+        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.out = out;
-    c.author = author;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && size > pad) {
-        c.top = (char *)mem + pad;
-        c.high = c.top + (size - pad) / word * word;
+    if (mem && author->size > pad) {
+        c.top = mem + pad;
+        c.high = c.top + (author->size - pad) / word * word;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
-    if (!c.top || size < out->need)
-        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    if (!c.top || author->size < out->need)
+        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
     c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
     tcall_sc_finish_(&c);
-    if (out->reason)
+    if (c.wrong)
         return TCALL_E_SCHEMA;
     if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
-    from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + (size_t)c.bytes;
+        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    from = (size_t)(c.high - mem);
+    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -11874,8 +11873,9 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
-    return tcall_schema_compile_for_(out, text, mem, size, &author);
+    const tcall_author_ author = {text,  NULL,  mem, size, &tcall_patterns,
+                                  draft, false, 0};
+    return tcall_schema_compile_for_(out, &author);
 }
 
 /* ==========================================================================
@@ -12979,12 +12979,9 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)kind;
-    item.id = id;
-    item.name = name;
-    item.text = text;
+    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
+                             {NULL, 0},     text,  false, false,
+                             false,         false, false};
     return item;
 }
 
@@ -14000,6 +13997,76 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
     tcall_report_tell_, tcall_report_check_, tcall_error_text};
 
+/* ---- who reads the schema text of a row ----
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(const tcall_judged_ *judged,
+                               const tcall_schema *fault)
+{
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
+    if (out) {
+        tcall_write_text(out, judged->which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, fault);
+        tcall_write_text(out, "\n");
+    }
+}
+
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check: without memory only
+ * wrong JSON is found. */
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
+{
+    const tcall_desc *desc = &judged->tc->desc;
+    tcall_block *block = &judged->tc->block;
+    bool foreign = desc->validator && !source.made;
+    tcall_author_ author = {tcall_str_of(source.text),
+                            source.made,
+                            tcall_block_gap_(block),
+                            foreign ? 0 : tcall_block_free_(block),
+                            desc->patterns,
+                            TCALL_DRAFT_2020,
+                            false,
+                            0};
+    int r;
+    do { /* once more for each further fault */
+        r = source.reader->compile(schema, &author);
+        if (schema->reason)
+            tcall_schema_tell_(judged, schema);
+        author.after = schema->at + 1;
+    } while (schema->reason && desc->report);
+    if (foreign) {
+        schema->need = 0;
+        return r == TCALL_E_SCHEMA ? r : TCALL_OK;
+    }
+    if (r < 0 || source.text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return r < 0 ? r : TCALL_OK;
+    schema->reason = "parameters must take an object:";
+    schema->remedy = "arguments are one";
+    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
+    tcall_schema_tell_(judged, schema);
+    return TCALL_E_SCHEMA;
+}
+
+/* Nodes that were made before stay where they are. */
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
+                                    const tcall_author_ *author)
+{
+    *out = *author->made;
+    return TCALL_OK;
+}
+
 /* ==========================================================================
  * >>say: schemas
  *
@@ -14236,52 +14303,64 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     return writer->error;
 }
 
-/* ---- an example of what a shape allows ---- */
+/* ---- an example of what is allowed ----
+ *
+ * Whether it is, somebody looks later: of several rules some may not be met.
+ */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
+/* Returns the number within limits that is nearest to one that is liked, as a
+ * multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+                                tcall_int one, tcall_int step)
 {
-    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_char_(out, "value"[i % 5]);
-    tcall_write_unquote(out);
+    tcall_int low = is->low.number, high = is->high.number;
+    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (is->low.how && value < low)
+        value = low;
+    value += (step - value % step) % step;
+    if (is->high.how && value > high)
+        value = high - (high % step + step) % step;
+    if (is->low.how && value < low) /* 0.5, not 1 */
+        value = is->low.number / 2 + is->high.number / 2;
+    return value;
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
+                                            const tcall_limits_ *is,
+                                            tcall_int step)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
+    tcall_int one = 1, len, i;
+    if (types & TCALL_SHAPE_STRING) {
+        len = tcall_nearest_(is, 5, 1, 1);
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        for (i = 0; i < is->digits; i++)
+            one *= 10;
+        tcall_write_comma_(out);
+        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
+                          is->digits);
+    }
 }
 
 /* Writes a value that a node allows. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
+    const tcall_limits_ is = tcall_limits_of_(node);
     (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
     else
-        tcall_put_number_near_(out, node);
+        tcall_put_near_(out, node->types, &is, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -14289,6 +14368,124 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               const tcall_object *shape)
 {
     tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+}
+
+/* ---- an example of what the text of a schema allows ---- */
+
+/* So many decimals of its numbers count. */
+enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
+
+/* Returns the value of a keyword in units of the last of so many decimals,
+ * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
+ * sums of them are numbers, too. */
+static tcall_int tcall_example_units_(const char *schema, uint8_t on,
+                                      int digits)
+{
+    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
+    tcall_num_ number = tcall_text_number_(at ? at : "0");
+    tcall_int value;
+    int rest;
+    tcall_num_whole_(&number, digits + 1, &value, &rest);
+    return value / 10 + (value % 10 > 0 || rest > 0);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
+                                                       const char *schema,
+                                                       unsigned types)
+{
+    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
+    tcall_int step =
+        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
+    tcall_limits_ is;
+    uint8_t on;
+    memset(&is, 0, sizeof is);
+    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
+        if (tcall_limits_by_(on) == is.of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on)))
+            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
+                tcall_example_units_(schema, on, is.digits), true,
+                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
+    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    tcall_write_open(out, '{');
+    for (; name && !out->error; name = tcall_text_sibling_(name)) {
+        const char *property = tcall_text_find_(first, name);
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type)
+        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (types == TCALL_SHAPE_OBJECT && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (types == TCALL_SHAPE_ARRAY && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_schema_scalar_(out, schema, types);
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
 }
 
 /* ---- JSON Schema ---- */
@@ -14940,242 +15137,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 }
 
 /* ==========================================================================
- * >>schemas
- */
-
-/* ---- at the start ---- */
-
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(void *user, const tcall_schema *fault)
-{
-    const tcall_judged_ *judged = (const tcall_judged_ *)user;
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (judged->tc->desc.report && !judged->tc->problem)
-        judged->tc->problem = fault->reason;
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
-}
-
-/* How deep $ref and allOf are followed. */
-enum { TCALL_ROOT_DEPTH_ = 4 };
-
-/* Returns whether a list of values in JSON text has an object. */
-static bool tcall_lists_object_(const char *list)
-{
-    const char *at = tcall_text_next_(list + 1);
-    while (*at != ']' && *at != '{')
-        at = tcall_text_next_(tcall_text_skip_(at));
-    return *at == '{';
-}
-
-/* Returns whether an object may be right for a node: only what says so whatever
- * is in the object counts. */
-static bool tcall_takes_objects_(const tcall_node *node, int depth)
-{
-    bool takes = node->types & TCALL_SHAPE_OBJECT;
-    const tcall_row *row = depth ? node->rows : NULL;
-    uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row)) {
-        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
-        for (i = 0; all && takes && i < row->count; i++)
-            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
-            takes = row->of.members->node.rows ||
-                    !tcall_takes_objects_(&row->of.members->node, 0);
-        if (row->on == TCALL_ON_CONST_)
-            takes = *row->of.text == '{';
-        if (row->on == TCALL_ON_ENUM_)
-            takes = tcall_lists_object_(row->of.text);
-    }
-    return takes;
-}
-
-/* A schema of a row must compile, into the free part of the block, at whose
- * beginning its nodes are not held yet; parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
-                                      tcall_schema *schema,
-                                      tcall_schema_text source)
-{
-    tcall_block *block = &judged->tc->block;
-    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL,
-                            judged->tc->desc.patterns};
-    int r;
-    author.user = (void *)(uintptr_t)judged;
-    if (judged->tc->desc.validator && !source.made) {
-        if (tcall_json_check(tcall_str_of(source.text)) >= 0)
-            return TCALL_OK;
-        tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return TCALL_E_SCHEMA;
-    }
-    r = source.reader->compile(schema, source, tcall_block_gap_(block),
-                               tcall_block_free_(block), &author);
-    if ((r == TCALL_E_MEMORY || r >= 0) &&
-        !tcall_block_room_(block, r < 0 ? schema->need : (size_t)r))
-        return TCALL_E_MEMORY;
-    if (r < 0 || schema->text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return r < 0 ? r : TCALL_OK;
-    tcall_schema_fault_(
-        schema, &author,
-        (size_t)(tcall_text_space_(schema->text) - schema->text),
-        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
-}
-
-TCALL_SHARED_ int tcall_schema_make_(tcall_schema *out,
-                                     tcall_schema_text source, void *mem,
-                                     size_t size, const tcall_author_ *author)
-{
-    return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
-                                     author);
-}
-
-/* Nodes that were made before stay where they are. */
-TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
-                                    void *mem, size_t size,
-                                    const tcall_author_ *author)
-{
-    (void)mem;
-    (void)size;
-    (void)author;
-    *out = *source.made;
-    return TCALL_OK;
-}
-
-/* ---- an example of what a schema allows ---- */
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
-        value = tcall_text_get_(schema, keywords[i]);
-        if (i < 2)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error;
-         name = tcall_text_after_(tcall_text_skip_(name))) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(
-            out, (int32_t)tcall_example_whole_(schema, "minLength", 0),
-            (int32_t)tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
-}
-
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
-{
-    return source.reader ? source.reader->say : NULL;
-}
-
-/* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
@@ -15579,11 +15540,14 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
+/* What a character is. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
+    TCALL_CHAR_CAPITAL_,
+    TCALL_CHAR_WIDE_, /* of a script without spaces */
+    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
 };
 
 /* The kind of all characters from a code point on, up to the next row. */
@@ -15591,7 +15555,7 @@ static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
     {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
     {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
@@ -15614,7 +15578,6 @@ typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
     uint8_t kind;
-    bool capital;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15634,13 +15597,12 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
+    size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
+    if (code < 0x80) /* most of them */
+        i = 4;
+    while (tcall_scripts_[i].first > code)
+        i--;
+    return tcall_scripts_[i].kind;
 }
 
 /* Returns the lower letter of a code point, in Latin-1 without its accent. */
@@ -15648,6 +15610,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 {
     /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
         tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
@@ -15670,39 +15634,29 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;            /* look for sentences, and for keys of JSON */
-    bool json;             /* decode escapes */
-    bool in_key;           /* the word is part of a key */
-    bool sentence;         /* a sentence ended before the word */
-    bool paired;           /* the word includes the character at the cursor */
-    const char *start;     /* of the word in the text */
-    const char *word; /* its letters: there, or where they had to be folded */
-    size_t length;    /* of them, in bytes */
+    bool parted; /* look for sentences, and in JSON for keys and escapes */
+    bool json;
+    bool in_key;          /* the word is part of a key */
+    const char *sentence; /* where that of the word begins */
+    const char *start;    /* of the word in the text */
+    const char *letters;  /* there, or in word where they had to be folded */
+    size_t length;        /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
-    char folded[TCALL_WORD_BYTES_];
+    uint32_t stem, prefix;        /* hashes; prefix is 0 for short words */
+    unsigned count;               /* words of the text so far */
+    char word[TCALL_WORD_BYTES_]; /* its letters, folded */
 } tcall_split_;
 
 static void tcall_split_init_(tcall_split_ *words, tcall_str text)
 {
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-static void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    size_t i = 0;
-    tcall_split_init_(words, input);
-    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
-        i++;
-    words->input = true;
-    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+    const char *at = text.ptr;
+    memset(words, 0, offsetof(tcall_split_, word));
+    words->cursor = words->sentence = at;
+    words->end = text.len ? at + text.len : at;
+    while (at < words->end && (unsigned char)*at <= ' ')
+        at++;
+    words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
 /* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
@@ -15718,34 +15672,28 @@ static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
     return 6;
 }
 
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
+/* Returns the character at the cursor. A byte that is not UTF-8 has the
+ * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at);
+    uint32_t code = 0;
     tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
+    c.bytes = left > 0;
+    if (left > 1 && *at == '\\' && words->json)
+        c.bytes = tcall_escape_code_(at, left, &code);
+    else if (left && (unsigned char)*at < 0x80)
+        code = (unsigned char)*at;
+    else if (left && tcall_utf8_len_(at, words->end)) {
+        code = (uint32_t)tcall_utf8_next_(&at);
+        c.bytes = (size_t)(at - words->cursor);
+    }
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
+        !tcall_between_(code, 0xDF, 0xFF))
+        c.kind = TCALL_CHAR_CAPITAL_;
     return c;
 }
 
@@ -15771,6 +15719,67 @@ static const char tcall_bytes_[] = "                                "
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
+/* Notes what a sign means for the next word, which the cursor is at. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+{
+    const char *next = words->cursor;
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
+            break;
+        /* fall through */
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = next; break;
+    case '"':
+        if (!words->json || *words->start != '"') /* an escaped one */
+            break;
+        words->in_key = tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = next;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->word + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Reads a word, or one sign; returns whether it was a word. A word is a row of
+ * characters of one kind, where capitals and small letters that follow them are
+ * one; or two wide characters, of which the second is read again. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    words->start = words->cursor;
+    words->letters = words->word;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+            !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
+            return true;
+        if (kind == TCALL_CHAR_WIDE_) {
+            tcall_split_put_(words, c.code);
+            return true;
+        }
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            tcall_split_sign_(words, c.code);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        kind = c.kind;
+    }
+}
+
 /* Returns where bytes of this sort end. */
 static const char *tcall_row_(const char *at, const char *end, char sort)
 {
@@ -15779,128 +15788,9 @@ static const char *tcall_row_(const char *at, const char *end, char sort)
     return at;
 }
 
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        words->sentence |= words->in_key;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length += tcall_utf8_(end, code);
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    words->start = words->word = words->cursor;
-    if (!after)
-        return tcall_split_fold_(words);
-    words->cursor = after;
-    words->length = (size_t)(after - words->start);
-    return true;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
- * of a shape goes on with the next one; returns false at the end of all. */
-static bool tcall_split_skip_(tcall_split_ *words)
-{
-    for (;;) {
-        const char *at = words->cursor;
-        tcall_str next;
-        words->cursor = tcall_row_(at, words->end, ' ');
-        for (; words->input && at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-        if (words->cursor < words->end)
-            return true;
-        if (!words->shape)
-            return false;
-        next = tcall_shape_words_(words->shape, words->shape_text++);
-        if (!next.len)
-            return false;
-        words->cursor = next.ptr;
-        words->end = next.ptr + next.len;
-    }
-}
-
 /* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
+ * share: y and i differ in a bit that does not count, and so do capitals. They
+ * rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned bits = (unsigned)(word[0] & 31) << 5;
@@ -15909,6 +15799,27 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
+}
+
+/* Reads a word of ASCII letters or digits, which stays where it is until
+ * somebody wants it. Returns false where other characters or escapes follow. */
+static bool tcall_split_ascii_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    const char *small = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
+    if (after == at)
+        after = tcall_row_(at, end, '0');
+    else if (small - at > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after == at ||
+        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        return false;
+    words->start = words->letters = at;
+    words->length = (size_t)(after - at);
+    words->cursor = after;
+    return true;
 }
 
 /* ---- stems */
@@ -15941,11 +15852,11 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+/* Returns the FNV-1a hash of a word. In words with endings y counts as i: city,
  * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
+    uint32_t hash = TCALL_HASH_EMPTY_;
     for (; length > 0; length--, word++) {
         char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
@@ -15959,46 +15870,36 @@ static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length, first;
+    size_t length = words->length;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = 0;
+    if (endings && length >= TCALL_WORD_PREFIX_)
+        words->prefix = ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true);
 }
 
 /* Reads the next wanted word and makes its stem; returns false at the end.
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
-    words->sentence = false;
-    do {
-        do
-            if (!tcall_split_skip_(words))
-                return false;
-        while (!tcall_split_read_(words));
+    size_t i;
+    for (;;) {
+        if (!words->parted)
+            words->cursor = tcall_row_(words->cursor, words->end, ' ');
+        if (words->cursor == words->end)
+            return false;
+        if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
+            continue;
         words->count++;
-        words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
-    tcall_split_lower_(words);
+        words->initials = tcall_initials_(words->letters, words->length);
+        if (!words->wanted || TCALL_BIT_OF_(words->wanted, words->initials))
+            break;
+    }
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    for (i = 0; i < words->length && words->letters != words->word; i++)
+        words->word[i] = (char)(words->letters[i] | 0x20);
     tcall_split_stem_(words);
     return true;
 }
@@ -16052,8 +15953,7 @@ typedef struct tcall_ranking_ {
     const tcall *outer; /* who was busy before */
     size_t mark;        /* of the block */
     tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
+    tcall_pick_opts opts;   /* with all defaults */
     tcall_record_ *records; /* of all tools */
     size_t count;           /* of all tools; a scorer may add others */
     uint32_t tools;         /* that may be picked */
@@ -16136,17 +16036,20 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
 static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
+    const char *sentence = ranking->input.ptr;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, ranking->input);
+    tcall_split_init_(&words, ranking->input);
+    words.parted = true;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
-        if (words.sentence && length >= 3 &&
+        if (words.sentence != sentence && length >= 3 &&
             ranking->sentence_count < TCALL_PICK_SENTENCES_) {
             ranking->sentence_count++;
             length = 0;
         }
+        sentence = words.sentence;
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
@@ -16157,34 +16060,28 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     }
 }
 
-/* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
-{
-    tcall_split_ words, others;
-    tcall_split_init_(&words, line);
-    words.wanted = ranking->initials;
-    while (tcall_split_next_(&words)) {
-        int term = tcall_key_term_(ranking, words.stem);
-        if (term < 0)
-            continue;
-        tcall_split_init_(&others, line);
-        while (tcall_split_next_(&others))
-            if (tcall_key_term_(ranking, others.stem) != term)
-                tcall_key_add_(ranking, others.stem, others.initials,
-                               (unsigned)term, true);
-    }
-}
-
+/* For each term that a line of synonyms contains, makes its words keys. A line
+ * is a sentence. */
 static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    const char *const *text = ranking->opts->synonyms;
+    const char *const *text = ranking->opts.synonyms;
     for (; text && *text; text++) {
-        const char *line = *text;
-        while (*line) {
-            size_t length = strcspn(line, "\n");
-            tcall_ranking_line_(ranking, tcall_slice_(line, length));
-            line += length;
-            line += *line == '\n';
+        tcall_split_ words, others;
+        tcall_split_init_(&words, tcall_str_of(*text));
+        words.parted = true;
+        words.wanted = ranking->initials;
+        while (tcall_split_next_(&words)) {
+            int term = tcall_key_term_(ranking, words.stem);
+            if (term < 0)
+                continue;
+            others = words;
+            others.cursor = words.sentence;
+            others.wanted = NULL;
+            while (tcall_split_next_(&others) &&
+                   others.sentence == words.sentence)
+                if (tcall_key_term_(ranking, others.stem) != term)
+                    tcall_key_add_(ranking, others.stem, others.initials,
+                                   (unsigned)term, true);
         }
     }
 }
@@ -16196,41 +16093,48 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
     return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
 
-/* Adds to the sum of a term; what is only like it counts once. */
-static void tcall_record_add_(tcall_record_ *record, unsigned key,
-                              unsigned exact, unsigned fuzzy)
-{
-    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
-    unsigned sum = tcall_record_sum_(record, term);
-    uint8_t *both = &record->sums[term / 2];
-    if (!(key & TCALL_KEY_FUZZY_))
-        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
-    else if (sum < fuzzy)
-        sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
-}
-
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
-enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+/* What a word counts in the name, title, description, tags and parameters of a
+ * tool, in quarters: when it is the word itself, when it is a synonym or has
+ * the same prefix, and for the length of the texts. Words of all schemas need
+ * no list: being common, they weigh nothing. */
+enum { TCALL_TEXT_PARAMETERS_ = 4 };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+} tcall_text_weights_[] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-/* Adds a word of a tool to the sums of the terms that have this key. Returns
- * whether there is such a term. */
+/* Returns one of the texts of a tool. Of parameters there can be several: the
+ * one after the last is empty. */
+static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
+{
+    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
+    texts[0] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
+        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; what is
+ * only like them counts once. Returns whether there is such a term. */
 static bool tcall_record_hit_(const tcall_ranking_ *ranking,
                               tcall_record_ *record, uint32_t hash,
                               const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
-        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
-        hit = true;
+    for (; (key = tcall_key_find_(ranking, hash, &slot)) != 0; hit = true) {
+        unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+        unsigned sum = tcall_record_sum_(record, term);
+        uint8_t *both = &record->sums[term / 2];
+        if (!(key & TCALL_KEY_FUZZY_))
+            sum = tcall_at_most_(sum + weight->exact, TCALL_PICK_SUM_);
+        else if (sum < weight->fuzzy)
+            sum = weight->fuzzy;
+        *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
     }
     return hit;
 }
@@ -16240,40 +16144,28 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
+    tcall_str text = tcall_tool_text_(tool, 0);
     unsigned length = 1, asked = 0, i;
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
+    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
+        const struct tcall_text_weight_ *weight =
+            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
         tcall_split_ words;
-        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        tcall_split_init_(&words, text);
         words.wanted = ranking->initials;
-        if (i == TCALL_TEXT_PARAMETERS_) {
-            words.json = !tool->shape;
-            words.shape = tool->shape;
-        }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
                 (words.prefix &&
                  tcall_record_hit_(ranking, record, words.prefix, weight)))
                 asked += 16;
         length += weight->length * words.count;
-        if (i == TCALL_TEXT_NAME_ && words.count)
+        if (i == 0 && words.count)
             record->name = (uint8_t)(asked / words.count);
+        text = tcall_tool_text_(tool, i + 1);
     }
     record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
 /* ---- tools that may be picked */
-
-static const tcall_pick_opts tcall_pick_defaults_ = {
-    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
-/* Private initialisers name no member: C++ would want them in order. */
-static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -16284,31 +16176,35 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
-    if (!safe && !opts->allow_unsafe)
+    if (!safe && !(opts && opts->allow_unsafe))
         return "unsafe";
-    if (opts->streaming && !tool->streaming)
+    if (opts && opts->streaming && !tool->streaming)
         return "streaming";
-    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
+    return opts && opts->max_cost && tool->cost > opts->max_cost ? "cost"
+                                                                 : NULL;
 }
 
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
- * Returns false once, too, when time is up. */
-static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+ */
+static bool tcall_ranking_next_(const tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall *tc = ranking->tc;
-    const tcall_pick_opts *opts = ranking->opts;
-    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
-        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
-        ranking->timed_out = true;
-        return false;
-    }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
+        if (!tcall_pick_excludes_(ranking->tc, &ranking->opts,
+                                  &ranking->tc->desc.tools[*i]))
             return true;
     return false;
+}
+
+/* Returns whether time is up. */
+static bool tcall_ranking_is_late_(tcall_ranking_ *ranking)
+{
+    const tcall *tc = ranking->tc;
+    if (ranking->opts.timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= ranking->opts.timeout_ms)
+        ranking->timed_out = true;
+    return ranking->timed_out;
 }
 
 /* ---- the built-in scorer */
@@ -16330,6 +16226,8 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
     unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_record_ *record = &ranking->records[i];
+        if (tcall_ranking_is_late_(ranking))
+            break;
         tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
         ranking->lengths += record->length;
         ranking->tools++;
@@ -16393,7 +16291,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
     unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+    for (tool = 0; ranking->tools && tool < ranking->count; tool++) {
         cover = tcall_ranking_parts_(ranking, tool, parts);
         most = cover > most ? cover : most;
         for (i = 0; i <= ranking->sentence_count; i++)
@@ -16429,6 +16327,8 @@ static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
                                             const tcall_pick_opts *opts)
 {
+    /* Private initialisers name no member: C++ would want them in order. */
+    static const tcall_scorer words = {"words", NULL, NULL, 0, 0};
     size_t size =
         sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
     size_t mark = tcall_block_mark_(&tc->block);
@@ -16444,17 +16344,18 @@ static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
     ranking->outer = tc->busy;
     tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
-    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+    if (opts)
+        ranking->opts = *opts;
+    if (!ranking->opts.scorer_count) {
+        ranking->opts.scorers = &words;
+        ranking->opts.scorer_count = 1;
+    }
     ranking->records = (tcall_record_ *)(void *)(ranking + 1);
     ranking->count = tc->desc.tool_count;
     ranking->started = tcall_now_(tc);
     tcall_ranking_input_(ranking);
     tcall_ranking_synonyms_(ranking);
-    if (ranking->term_count > 0)
-        tcall_ranking_prepare_(ranking);
+    tcall_ranking_prepare_(ranking);
     return ranking;
 }
 
@@ -16493,19 +16394,21 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     pick.tool = &ranking->tc->desc.tools[i];
     pick.index = (uint16_t)i;
     pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
     return pick;
 }
 
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
- * unless that cannot say. The sum of weighted ranks fits 32 bits without their
- * last 12, since all weights are at most 4095. */
-static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
-                                   tcall_picked *pick,
+ * unless that cannot say or time is up. The sum of weighted ranks fits 32 bits
+ * without their last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
     int score = 0;
+    if (tcall_ranking_is_late_(ranking)) {
+        pick->timed_out = !pick->weights;
+        return;
+    }
     if (scorer->score)
         score = scorer->score(scorer->user, ranking->input, pick->tool,
                               pick->index);
@@ -16525,37 +16428,31 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
 static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
                               int room)
 {
-    const tcall_scorer *scorer;
+    const tcall_pick_opts *opts = &ranking->opts;
     int count = 0;
-    size_t i;
-    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+    size_t i, k;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (pick.pinned)
             continue;
-        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
-                tcall_ranking_combine_(ranking, &pick, scorer);
+        for (k = 0; k < opts->scorer_count; k++)
+            if (!opts->scorers[k].top)
+                tcall_ranking_combine_(ranking, &pick, &opts->scorers[k]);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* Ranks by all scorers, of which those with `top` may want to see more tools
- * than the `most` that are to be picked; `room` are the picks there are. */
-static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int most, int room)
+/* Ranks the best again by the scorers that see no more of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count)
 {
-    const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int count, i;
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
-    for (scorer = ranking->scorers; scorer < end; scorer++) {
+    size_t k;
+    int i;
+    for (k = 0; k < ranking->opts.scorer_count; k++) {
+        const tcall_scorer *scorer = &ranking->opts.scorers[k];
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
-            size_t tool = picks[i].index;
-            if (!tcall_ranking_next_(ranking, &tool))
-                break;
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
@@ -16563,36 +16460,23 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
-    }
-    return count;
-}
-
-/* Sets the scores, and returns the number of picks that are good enough. */
+/* Sets the scores, and keeps the picks that are good enough, or that nobody
+ * ranked in time; returns their number. */
 static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
-    const tcall_pick_opts *opts = ranking->opts;
+    const tcall_pick_opts *opts = &ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
-    int i;
+    int i, kept = 0;
+    /* A hundred times a rank fits 32 bits once it is divided by 128. */
+    uint32_t least = count > 0 ? picks[0].rank / 128 * opts->relative : 0;
     for (i = 0; i < count; i++) {
-        /* A hundred times a rank fits 32 bits once it is divided by 128. */
-        uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
-        if (picks[i].score < min_score ||
-            percent < picks[0].rank / 128 * opts->relative)
-            break;
+        if (picks[i].timed_out ||
+            (picks[i].score >= min_score && picks[i].rank / 128 * 100 >= least))
+            picks[kept++] = picks[i];
     }
-    return i;
+    return kept;
 }
 
 /* Ranks the tools and chooses among them. Pinned tools have their room among
@@ -16600,19 +16484,22 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
 static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
                                  int max)
 {
-    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    const tcall_pick_opts *opts = &ranking->opts;
+    int most = opts->max ? opts->max : 3, room = max, seen, count;
     size_t i;
     for (i = 0; i < ranking->count; i++)
         room -= ranking->tc->desc.tools[i].pinned;
     most = room < most ? room : most;
-    count = tcall_ranking_run_(ranking, picks, most, room);
-    count =
-        ranking->timed_out
-            ? tcall_ranking_add_(ranking, picks, 0, most, false)
-            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
-    if (room < max)
-        count = tcall_ranking_add_(ranking, picks, count, max, true);
-    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
+    seen = most; /* scorers may want to see more than are picked */
+    for (i = 0; i < opts->scorer_count; i++)
+        seen = opts->scorers[i].top > seen ? opts->scorers[i].top : seen;
+    count = tcall_ranking_all_(ranking, picks, room < seen ? room : seen);
+    count = tcall_ranking_top_(ranking, picks, count);
+    count = tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++)
+        if (ranking->tc->desc.tools[i].pinned)
+            picks[count++] = tcall_ranking_pick_(ranking, i);
+    for (i = 0; opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
         tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
@@ -16691,87 +16578,68 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+/* Writes a tool: its score and why it was picked, or why it may not be. */
+static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_picked *pick)
 {
-    const tcall_record_ *record = &ranking->records[pick->index];
-    const char *before = "matched ";
+    const char *before = "matched ", *reason;
     unsigned i;
-    for (i = 0; i < ranking->term_count; i++) {
+    reason = tcall_pick_excludes_(ranking->tc, &ranking->opts, pick->tool);
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "tool", pick->tool->name);
+    if (!reason) {
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, pick->score, 3);
+        reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
+    }
+    tcall_write_key(w, "reason");
+    tcall_write_quote(w);
+    for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
-        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+        if (!tcall_record_sum_(&ranking->records[pick->index], i))
             continue;
         tcall_write_text(w, before);
         tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
         before = ", ";
     }
-    if (pick->pinned || pick->timed_out)
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-    else if (*before == 'm')
-        tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_pick_report *report)
-{
-    const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
-    for (; pick < end; pick++) {
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", pick->tool->name);
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
-        tcall_write_key(w, "reason");
-        tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
-        tcall_write_unquote(w);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-}
-
-/* Writes the tools that may not be picked, each with the first reason. */
-static void tcall_write_excluded_(tcall_writer *w,
-                                  const tcall_ranking_ *ranking)
-{
-    size_t i;
-    tcall_write_open(w, '[');
-    for (i = 0; i < ranking->count; i++) {
-        const tcall_tool *tool = &ranking->tc->desc.tools[i];
-        const char *reason =
-            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
-        if (!reason)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", tool->name);
-        tcall_write_word_(w, "reason", reason);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
+    if (reason || *before == 'm')
+        tcall_write_text(w, reason ? reason : "no word of it");
+    tcall_write_unquote(w);
+    tcall_write_close(w, '}');
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count), i;
     tcall_ranking_ *ranking =
         tcall_ranking_begin_(tc, report->input, report->opts);
-    const tcall_scorer *scorer;
+    int n;
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    for (i = 0; i < ranking->opts.scorer_count; i++) {
+        const char *name = ranking->opts.scorers[i].name;
+        tcall_write_string(w, name ? name : "words");
+    }
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
     tcall_write_key(w, "picks");
-    tcall_write_picked_(w, ranking, report);
+    tcall_write_open(w, '[');
+    for (n = 0; n < report->count; n++)
+        tcall_write_ranked_(w, ranking, &report->picks[n]);
+    tcall_write_close(w, ']');
     tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, ranking);
+    tcall_write_open(w, '[');
+    for (i = 0; i < ranking->count; i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
+            tcall_write_ranked_(w, ranking, &pick);
+    }
+    tcall_write_close(w, ']');
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     tcall_ranking_end_(ranking);
@@ -16816,23 +16684,22 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-/* Returns the free part of the block for tokens and the like: aligned, without
- * its first `skip` bytes. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
-                                       size_t *size)
+/* Returns the free part of the block for frames and the like: aligned. */
+static char *tcall_hydrate_gap_(const tcall_block *block, size_t *size)
 {
-    size_t start = (block->low + skip + 7) & ~(size_t)7;
     size_t end = block->size - block->high;
+    size_t start = tcall_round_up_(block->low);
     start = start < end ? start : end;
     *size = end - start;
     return block->base + start;
 }
 
-/* Lets a writer write to the free part of the block. */
-TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
-                                         tcall_writer *out)
+/* Returns a writer to the free part of the block. */
+TCALL_SHARED_ tcall_writer tcall_hydrate_writer_(const tcall_block *block)
 {
-    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
+    tcall_writer out;
+    tcall_writer_init(&out, tcall_block_gap_(block), tcall_block_free_(block));
+    return out;
 }
 
 /* Moves bytes to the end of the block, from the free part or elsewhere. What
@@ -16857,7 +16724,8 @@ static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, sizeof(tcall_machine), &size);
+    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
+    size -= sizeof(tcall_machine);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16899,7 +16767,7 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
 {
     size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &used);
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
     *fixes = 0;
     if (used < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
@@ -17001,14 +16869,13 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
     const tcall_tool *tool = call->tool;
-    tcall_target target;
-    memset(&target, 0, sizeof target);
-    target.object = tool->shape;
-    target.node = tool->shape ? NULL : call->node;
-    if (target.object)
-        target.rows = &tcall_shape_rows;
-    else if (target.node) /* else another one checks, or nobody */
-        target.rows = tool->parameters.reader->rows;
+    const tcall_node *node = tool->shape ? NULL : call->node;
+    const tcall_target target = {tool->shape, node,
+                                 tool->shape ? &tcall_shape_rows
+                                 : node
+                                     ? tool->parameters.reader->rows
+                                     : NULL /* another one checks, or nobody */,
+                                 NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -17017,12 +16884,9 @@ int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
-    tcall_writer why;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    loan = tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, attempt->args, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, why.cap);
+    int r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
@@ -17037,10 +16901,11 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
-    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                  tc->desc.patterns};
-    int r = source.reader->compile(&schema, source, gap, size, &author);
+    char *gap = tcall_hydrate_gap_(block, &size);
+    const tcall_author_ author = {
+        tcall_str_of(source.text), source.made,      gap,  size,
+        tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
+    int r = source.reader->compile(&schema, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -17152,21 +17017,17 @@ static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
                                               tcall_str *text)
 {
-    tcall_writer out;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(&tc->block, &out);
-    loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair->write(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, loan, out.fill);
+    tcall_block *block = &tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, out.cap);
+    int r = tc->desc.repair->write(tc->desc.user, call, &out);
+    tcall_block_unlend_(block, loan, out.fill);
     if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+    return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17321,18 +17182,32 @@ static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
         mask->error = TCALL_E_LIMIT;
 }
 
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+/* Reads the character at the front of some bytes, with the backslashes before
+ * it. Returns how many bytes it takes, 0: not all of them are there. Gives '\0'
+ * for one that no secret has. */
+static uint8_t tcall_mask_unit_(const char *bytes, uint8_t len, char *character)
 {
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
+    uint8_t plain = 0, end;
+    unsigned value = 0;
+    while (plain < len && bytes[plain] == '\\')
+        plain++;
+    *character = '\0';
+    if (plain == TCALL_MASK_SLASHES_)
+        return plain;
+    if (plain == len)
+        return 0;
+    *character = bytes[plain++];
+    if (plain == 1 || *character != 'u')
+        return plain;
+    for (end = plain; end < plain + 4; end++) {
+        if (end == len)
+            return 0;
+        if (tcall_hex_(bytes[end]) < 0)
+            return plain; /* no escape: a u */
+        value = value * 16 + (unsigned)tcall_hex_(bytes[end]);
+    }
+    *character = value < 0x80 ? (char)value : '\0';
+    return end;
 }
 
 /* How much of the secret the text shows after one more character; '\0' is none
@@ -17348,58 +17223,32 @@ static size_t tcall_mask_match_(const tcall_mask *mask, char character)
     return matched + (character && secret[matched] == character);
 }
 
-/* The last `len` bytes that are held are a character. */
+/* Lets go of the first bytes that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t len)
+{
+    mask->held = (uint8_t)(mask->held - len);
+    mask->whole = (uint8_t)(mask->whole - len);
+    memmove(mask->bytes, mask->bytes + len, mask->held);
+}
+
+/* The next bytes that are held are a character. */
 static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
 {
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
+    mask->whole = (uint8_t)(mask->whole + len);
+    mask->count++;
     mask->matched = tcall_mask_match_(mask, character);
     if (mask->matched >= TCALL_SECRET_MIN) {
         if (!mask->masked)
             tcall_mask_pass_(mask, "***", 3);
         mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
+        mask->count = 0;
+        tcall_mask_drop_(mask, mask->whole);
     }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    for (; mask->count > mask->matched; mask->count--) {
+        len = tcall_mask_unit_(mask->bytes, mask->whole, &character);
+        tcall_mask_pass_(mask, mask->bytes, len);
+        tcall_mask_drop_(mask, len);
+        mask->masked = false;
     }
 }
 
@@ -17408,6 +17257,8 @@ static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
                                 size_t len)
 {
     size_t i;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN)
+        return len;
     for (i = 0; i < len; i++)
         if (bytes[i] == '\\' || bytes[i] == *mask->secret)
             break;
@@ -17418,11 +17269,9 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
 {
     tcall_mask *mask = (tcall_mask *)user;
     size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
     while (done < len) {
+        char character;
+        uint8_t unit;
         if (!mask->held && !mask->matched) {
             size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
             tcall_mask_pass_(mask, bytes + done, plain);
@@ -17430,7 +17279,11 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
             done += plain;
         }
         if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
+            mask->bytes[mask->held++] = bytes[done++];
+        while ((unit = tcall_mask_unit_(mask->bytes + mask->whole,
+                                        (uint8_t)(mask->held - mask->whole),
+                                        &character)) != 0)
+            tcall_mask_take_(mask, character, unit);
     }
     return mask->error < 0 ? mask->error : (int)len;
 }
@@ -17440,7 +17293,7 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     tcall_mask_pass_(mask, mask->bytes, mask->held);
     mask->matched = 0;
     mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
+    mask->count = mask->whole = mask->held = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
@@ -17519,41 +17372,79 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+/* Returns the next hash of a chain, of the last one and more bytes. It begins
+ * with a number of its use, so that equal texts of different uses differ. */
+TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
+                                    tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[0] = tc->desc.hash_key[0] ^ hash;
     key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
+    return tcall_hash(key, bytes);
 }
 
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
+/* A hash in the making: that of what is written. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+    tcall_writer out;
+    char buf[64];
+} tcall_hashing_;
+
+static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
 {
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    hashing->hash =
+        tcall_chain_(hashing->tc, hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
 }
 
-/* Of a number its sign counts, the place of its first digit and its digits: 5,
- * 5.0 and 0.5e1 are the same. */
-static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+static tcall_writer *tcall_hashing_begin_(tcall_hashing_ *hashing,
+                                          const tcall *tc, uint64_t use)
+{
+    hashing->tc = tc;
+    hashing->hash = use;
+    tcall_writer_init(&hashing->out, hashing->buf, sizeof hashing->buf);
+    tcall_writer_sink(&hashing->out, tcall_hashing_on_, hashing);
+    return &hashing->out;
+}
+
+static uint64_t tcall_hashing_end_(tcall_hashing_ *hashing)
+{
+    tcall_writer_flush(&hashing->out);
+    return hashing->hash;
+}
+
+/* ---- values ---- */
+
+/* Writes a number in the form that all of its spellings share: its digits and
+ * the place of the first. 5, 5.0 and 0.5e1 are the same. */
+static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
 {
     tcall_num_ number = tcall_num_read_(text);
     int left = number.sign ? tcall_num_digits_(&number) : 0;
-    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
-    for (; left; left--) {
-        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
-        if (left % 8 == 1) {
-            tcall_chain_(tc, hash,
-                         tcall_slice_((const char *)word, sizeof word));
-            word[2] = 0;
-        }
-    }
-    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+    tcall_write_char_(out, number.sign < 0 ? '-' : '+');
+    for (; left; left--)
+        tcall_write_char_(
+            out, (char)('0' + tcall_num_digit_(&number, &number.first)));
+    tcall_write_char_(out, 'e');
+    tcall_write_int(out, number.sign ? number.top : 0);
+}
+
+/* Returns the hash of a value behind those of the path that leads to it; of a
+ * container that of its bracket. Getters may have decoded strings. */
+static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
+                                 bool opens)
+{
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, path);
+    if (opens)
+        tcall_write_char_(out, *at);
+    else if (tcall_text_type_(at) == TCALL_NUMBER)
+        tcall_write_canonical_(out, tcall_text_verbatim_(at));
+    else
+        tcall_write_json(out, tcall_json_of_(at, NULL));
+    return tcall_hashing_end_(&hashing);
 }
 
 /* What is nested deeper than this counts as it is written. */
@@ -17566,42 +17457,17 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns a string or name: of a schema, which lies in flash, as it is written;
- * of arguments, which getters may have decoded, as it is meant. */
-static tcall_str tcall_hash_string_(const char *at, bool source)
-{
-    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-}
-
-/* Hashes a value, of a container its bracket. */
-static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
-                             bool opens, bool source)
-{
-    tcall_type type = tcall_text_type_(at);
-    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
-    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
-    if (type == TCALL_NUMBER)
-        tcall_hash_number_(tc, hash, text);
-    else
-        tcall_chain_(tc, hash,
-                     type == TCALL_STRING ? tcall_hash_string_(at, source)
-                                          : text);
-}
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
-                                 bool source)
+ * does. White space does not either. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
     tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
-    uint64_t sum = 0, hash;
+    uint64_t sum = 0;
     while (at && *at) {
         bool opens =
             (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        hash = path;
-        tcall_hash_part_(tc, &hash, at, opens, source);
-        sum += hash;
+        sum += tcall_hash_part_(tc, path, at, opens);
         if (opens) {
             level->path = path;
             level->index = 0;
@@ -17614,12 +17480,12 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
             break;
         path = level[-1].path;
         if (level[-1].object) {
-            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            path = tcall_hash_part_(tc, path, at, false);
             at = tcall_text_value_(at);
         } else {
-            tcall_chain_(tc, &path,
-                         tcall_slice_((const char *)&level[-1].index,
-                                      sizeof level[-1].index));
+            path = tcall_chain_(tc, path,
+                                tcall_slice_((const char *)&level[-1].index,
+                                             sizeof level[-1].index));
         }
         level[-1].index++;
     }
@@ -17628,62 +17494,34 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
 
 uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
 {
-    return tcall_hash_walk_(tc, value.at, 0, false);
+    return tcall_hash_walk_(tc, value.at, 0);
 }
 
 /* ---- definitions ---- */
 
-/* Hashes JSON text: white space and the order of members do not matter. */
+/* Hashes JSON text. */
 static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
 {
-    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
-    return tcall_hash_walk_(tc, text, 2, true);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    return tcall_hash_walk_(
+        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
                              tool->idempotent,     tool->looks_first};
-    uint64_t hash = 1;
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, 1);
+    tcall_write_bytes(out, (const char *)flags, sizeof flags);
+    tcall_write_string(out, tool->name);
+    tcall_write_string(out, tool->description);
+    tcall_write_string(out, tool->provided_by);
     if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
-    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
-    return hash + tcall_hash_source_(tc, tool->parameters) +
+        tcall_write_shape(out, tool->shape);
+    return tcall_hashing_end_(&hashing) +
+           tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
            5 * tcall_hash_source_(tc, tool->provider_schema);
 }
@@ -17694,17 +17532,17 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
-    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+        return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
     return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
 {
-    if (!call->tool)
-        return 0;
-    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+    return call->tool ? tcall_hash_asked_(tc, call) +
+                            tcall_hash_definition_(tc, call->tool)
+                      : 0;
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -17714,37 +17552,20 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
         const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        key = tcall_chain_(tc, key, call->id);
+        key = tcall_chain_(tc, key,
+                           tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
+        key = tcall_chain_(tc, key, session->id);
+        key = tcall_chain_(tc, key, session->agent);
     }
     return key;
 }
 
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    uint32_t hash = cx->tc ? (uint32_t)tcall_chain_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
@@ -17801,6 +17622,19 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 #define TCALL_GLANCE_     32
 #define TCALL_GLANCE_ALL_ 160
 
+/* Writes a value, cut where it is long. */
+static void tcall_write_glance_(tcall_writer *out, tcall_json value)
+{
+    char room[TCALL_GLANCE_];
+    tcall_writer glance;
+    tcall_writer_init(&glance, room, sizeof room);
+    tcall_write_json(&glance, value);
+    tcall_write_bytes(out, room,
+                      glance.error ? tcall_utf8_cut_(room, sizeof room - 1)
+                                   : glance.fill);
+    tcall_write_text(out, glance.error ? "..." : "");
+}
+
 /* Writes the members of an object as key=value, ..., in passing: a long value
  * is cut, and so is a long list. */
 TCALL_NOINLINE_ static void
@@ -17813,21 +17647,14 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
         tcall_str value = tcall_text_verbatim_(member.at);
-        char room[TCALL_GLANCE_];
-        tcall_writer glance;
-        tcall_writer_init(&glance, room, sizeof room);
-        if (passing) { /* getters may have decoded it */
-            tcall_write_json(&glance, member);
-            value = tcall_slice_(room, glance.len);
-        }
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        if (glance.error)
-            value.len = tcall_utf8_cut_(room, sizeof room - 1);
-        tcall_write_bytes(out, value.ptr, value.len);
-        tcall_write_text(out, glance.error ? "..." : "");
+        if (passing)
+            tcall_write_glance_(out, member);
+        else
+            tcall_write_bytes(out, value.ptr, value.len);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -17846,7 +17673,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     const tcall_tool *tool = call->tool;
     tcall_block *block = &call->cx.tc->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -17885,41 +17712,45 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_permissions_(tcall_writer *out, unsigned set,
-                         const char *const *names, const char *separator)
+/* Writes the names of a set of permissions: in words, or as the developer
+ * writes them. */
+TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
+                                                     unsigned set, bool in_c)
 {
-    const char *before = "";
-    for (; set; set >>= 1, names++)
-        if (set & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, *names);
-            before = separator;
-        }
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
+    const char *name = names, *before = "";
+    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
+        const char *letter = name;
+        if (!(set & 1))
+            continue;
+        tcall_write_text(out, before);
+        tcall_write_text(out, in_c ? "TCALL_" : "");
+        for (; *letter; letter++)
+            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
+        before = in_c ? " | " : " and ";
+    }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
+                                              const tcall_ctx *cx)
 {
-    static const char *const names[] = {"read", "write", "execute", "network",
-                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
+    } else if (tcall_enabled(tool, allow)) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, names, " and ");
+            tcall_write_permissions_(out, tool->permissions, false);
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
+        tcall_write_permissions_(out, allow, false);
     }
 }
 
@@ -17958,11 +17789,40 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
+/* Who finds the words for a failure. */
+typedef enum tcall_cause_ {
+    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
+    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
+    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
+    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
+} tcall_cause_;
+
+static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
-           !cx->failure.reason.len;
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (failure->reason.len)
+        return TCALL_CAUSE_GIVEN_;
+    if (failure->error == TCALL_E_INVALID && call->asked->faults)
+        return TCALL_CAUSE_REFUSED_;
+    return failure->error == TCALL_E_DENIED && call->tool &&
+                   tcall_withheld_(cx->tc, call->tool)
+               ? TCALL_CAUSE_DENIED_
+               : TCALL_CAUSE_ERROR_;
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    switch (tcall_cause_of_(cx)) {
+    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
+    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
+    case TCALL_CAUSE_ERROR_:
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+        break;
+    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    }
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17980,22 +17840,19 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked->args.at) {
+    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
+    if (call->tool && call->asked->args.at && !refused) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
+    if (cx->failure.by && !refused) {
+        tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+    tcall_say_why_(out, cx);
 }
 
 /* Writes what the model can do about the failure. */
@@ -18031,10 +17888,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
+        tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -18066,31 +17920,121 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     cx->wanted = wanted;
 }
 
-/* ---- what is written for logs ---- */
+/* ---- events ---- */
 
-/* A writer through a mask to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
 
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
+/* Writes what the developer does about a tool that is not permitted. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-    tcall_write_open(writer, '{');
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    if (tool->permissions > TCALL_EVERYTHING || !missing)
+        return;
+    tcall_write_text(out, ": add ");
+    tcall_write_permissions_(out, missing, true);
+    tcall_write_text(out, " to tcall_desc.allow");
 }
 
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    char *room = NULL;
+    tcall_writer out;
+    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cause == TCALL_CAUSE_GIVEN_
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_text(&out, cx->call->tool->name);
+        tcall_write_text(&out, " ");
+    }
+    tcall_say_why_(&out, cx);
+    if (cause == TCALL_CAUSE_DENIED_)
+        tcall_say_remedy_(&out, cx);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+/* ---- what is written for logs ---- */
+
+/* Writes an object about a call through a mask for the key of its agent, in
+ * pieces, so that its length does not matter, to a sink, which has to take all
+ * that it is given. */
+static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
+                               void (*write)(tcall_writer *out, const tcall *tc,
+                                             const tcall_call *call),
+                               tcall_sink sink, void *user)
+{
+    tcall_mask mask;
+    tcall_writer out;
+    char buf[64];
+    int result;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = tc->key;
+    mask.sink = sink;
+    mask.user = user;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, tcall_mask_put, &mask);
+    write(&out, tc, call);
+    result = tcall_writer_flush(&out);
+    return result < 0 ? result : tcall_mask_end(&mask);
 }
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
@@ -18195,6 +18139,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
+    tcall_write_open(out, '{');
     tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
@@ -18234,12 +18179,8 @@ static int tcall_write_on_(void *writer, const char *bytes, size_t len)
 int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
-    tcall_masked_ masked;
-    tcall_writer writer;
     tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
+    tcall_write_masked_(tc, call, tcall_write_origin_, tcall_write_on_, out);
     return out->error;
 }
 
@@ -18252,32 +18193,39 @@ static void tcall_write_session_(tcall_writer *out,
     tcall_write_pair_(out, "user", session->user);
 }
 
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
+/* Writes the line of an audit. */
+static void tcall_write_line_(tcall_writer *out, const tcall *tc,
+                              const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_identity_(out, call);
+    if (cx->session)
+        tcall_write_session_(out, cx->session);
+    tcall_write_key(out, "arguments");
+    if (call->asked->args.at)
+        tcall_write_json(out, call->asked->args);
+    else
+        tcall_write_str(out, tcall_asked_text_(call));
+    tcall_write_validated_(out, call);
+    tcall_write_count_(out, "attempts", cx->attempt);
+    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
+    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_outcome_(out, cx->failure.error);
+    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_key(out, "reason");
+        tcall_write_quote(out);
+        tcall_say_why_(out, cx);
+        tcall_write_unquote(out);
+    }
+    tcall_write_text(out, "}\n");
+}
+
 TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
 {
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_identity_(&out, call);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->asked->args.at)
-        tcall_write_json(&out, call->asked->args);
-    else
-        tcall_write_str(&out, tcall_asked_text_(call));
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_outcome_(&out, cx->failure.error);
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_masked_(cx->tc, cx->call, tcall_write_line_, sink, user);
 }
 
 /* ==========================================================================
@@ -18646,8 +18594,7 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_DID_,      /* at DID_EXECUTE */
-    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
 };
 
 /* ---- output that has to wait ---- */
@@ -18735,22 +18682,13 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 }
 /* ---- permission ---- */
 
-/* Checks that the registry gives the tool to its user. The reason is kept:
- * audit and events show it, too. */
-TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
+/* Checks that the registry gives the tool to its user. */
+static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[TCALL_REASON_];
-    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (!tcall_withheld_(cx->tc, call->tool))
-        return TCALL_OK;
-    tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
-    if (!cx->failure.reason.len)
-        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
-    return TCALL_E_DENIED;
+    return tcall_withheld_(cx->tc, call->tool) ? TCALL_E_DENIED : TCALL_OK;
 }
 
 /* ---- approval ---- */
@@ -18878,17 +18816,17 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Says the first thing that is wrong with an output, where it stays. */
-static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
-                                const tcall_attempt *attempt)
+/* Keeps why an output is refused: the first thing that is wrong with it. */
+static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
-    tcall_writer why;
-    tcall_hydrate_writer_(block, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
+                     attempt->args.at, attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    return TCALL_E_OUTPUT;
 }
 
 /* Reads the output as its schema has it. Where that is refused the block goes
@@ -18899,31 +18837,28 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target;
-    bool held;
+    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
-    target.rows = source.reader->rows;
     r = source.reader->hold(tc, &target.node, source);
-    held = r == TCALL_OK;
-    if (held)
+    if (r == TCALL_OK) {
         r = tcall_attempt_read_(tc, &attempt, &target, false);
+        if (r == TCALL_E_INVALID)
+            return tcall_output_wrong_(cx, &attempt);
+        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
+            cx->failure.reason =
+                tcall_str_of("the output of the tool is no JSON value, which "
+                             "its schema asks for");
+            r = TCALL_E_OUTPUT;
+        }
+    }
     if (r == TCALL_E_MEMORY)
         cx->wanted = attempt.came.len; /* all of it is needed */
-    if (r == TCALL_E_INVALID) {
-        tcall_output_wrong_(cx, source.reader->say, &attempt);
-        return TCALL_E_OUTPUT;
-    }
     tcall_block_back_(&tc->block, high);
-    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
-        return r;
-    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
-                                      "value, which its schema asks for");
-    return TCALL_E_OUTPUT;
+    return r;
 }
 
 /* Checks the output, where the tool has a schema of it. What a hook answered in
@@ -18937,7 +18872,7 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
@@ -19081,12 +19016,13 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    if (tcall_acquires_(hook)) {
+    if (!tcall_acquires_(hook)) {
+        bits &= cx->held;
+        cx->held &= ~(bits & (0 - bits)); /* the lowest */
+    } else if (cx->state == TCALL_GOING_) {
         cx->held |= bits;
         return bits ? TCALL_OK : TCALL_E_LIMIT;
     }
-    bits &= cx->held;
-    cx->held &= ~(bits & (0 - bits)); /* the lowest */
     return TCALL_OK;
 }
 
@@ -19099,7 +19035,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    bits = tcall_acquires_(hook) ? 0 : tcall_holders_(cx, hook);
     return !bits || cx->held & bits;
 }
 
@@ -19136,11 +19072,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK &&
-        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
-                               : tcall_acquired_at_(hook) >= 0))
-        r = tcall_hold_(cx, hook);
-    return r;
+    return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
 /* Runs the hooks of a stage from a place on, where it is due; returns their
@@ -19150,7 +19082,8 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    if (!(tcall_due_[stage] & state))
+    if (!(tcall_due_[stage] & state) ||
+        (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
     if (*place == TCALL_HOOKS_BEGIN_)
@@ -19267,32 +19200,16 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. After the last attempt, be it the only
- * one, hooks may still answer. */
+ * failure by keeping silent about it. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
-        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
-        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
-            r = tcall_run_(cx); /* a hook waits on: the tool is told */
-        if (tcall_waits_(r))
-            return r;
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->last_attempt;
-        if (r < 0 && cx->attempt) {
-            tcall_note_failure_(cx, r);
-            cx->run_step = TCALL_RUN_GAVE_UP_;
-            cx->next_hook = TCALL_HOOKS_BEGIN_;
-        }
-    }
-    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
-        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->failure.error;
-    }
+    int r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
+    if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+        r = tcall_run_(cx); /* a hook waits on: the tool is told */
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->last_attempt;
     if (r == TCALL_OK) /* past the stages inside of this one */
-        cx->stage = TCALL_ON_GIVE_UP;
+        cx->stage = TCALL_ON_RETRY;
     return r;
 }
 
@@ -19548,127 +19465,28 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    if (!call)
+    if (!call) {
         mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+        if (mark)
+            call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    }
     if (!call) {
         tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        tcall_foresee_(tc, high + sizeof *call, arguments.len);
         return TCALL_E_MEMORY;
     }
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
+    if (mark) {
+        tcall_let_go_(tc, call);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ---- events ---- */
-
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Writes why a tool is not permitted for the developer, who reads which tool it
- * is, and the remedy. */
-static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
-                                        "TCALL_EXECUTE", "TCALL_NETWORK",
-                                        "TCALL_ACTUATE"};
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (tool->permissions <= TCALL_EVERYTHING && missing) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, names, " | ");
-        tcall_write_text(out, " to tcall_desc.allow");
-    }
-}
-
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_say_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    tcall *tc = call->cx.tc;
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-    tc->desc.events = &tcall_events;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
 }
 
 /* ==========================================================================
@@ -19760,10 +19578,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
-    *key +=
-        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key +=
-        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
@@ -20091,12 +19907,25 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
     return false;
 }
 
+/* Returns a hash of the turn that a call belongs to, in this memory: 0 without
+ * one. */
+static uint64_t tcall_loops_turn_(const tcall *tc, const tcall_turn *turn)
+{
+    uint64_t words[3];
+    if (!turn)
+        return 0;
+    words[0] = (uintptr_t)turn;
+    words[1] = turn->id;
+    words[2] = turn->parent ? tcall_call_key(tc, turn->parent) : 0;
+    return tcall_chain_(tc, 0, tcall_slice_((const char *)words, sizeof words));
+}
+
 /* Answers or stops a call that repeats others. */
 int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    uint64_t turn = tcall_loops_turn_(cx->tc, call->turn);
     tcall_looped_ *here;
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
@@ -20104,7 +19933,7 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (!here)
         return TCALL_E_MEMORY;
     here->call = tcall_hash_asked_(cx->tc, call) + turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    here->tool = tcall_chain_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
         return tcall_loop_(cx, "refused again and again");
@@ -21493,9 +21322,9 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 static void tcall_reader_clear_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
-        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
-            reader->start;
+    tcall_block_cut_(reader->chat->block, reader->start);
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
+        reader->place[TCALL_AT_RAW_] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
     reader->growing = reader->doc.echoes = reader->doc.stopped = false;
@@ -22064,7 +21893,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (!tcall_spoken_members_(text, &out))
         return false;
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
@@ -22686,7 +22515,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 static void tcall_reader_piece_(tcall_reader *reader)
 {
     if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
     reader->doc.whole = false;
     reader->doc.piece = true;
 }
@@ -23676,7 +23505,7 @@ int tcall_reader_end(tcall_reader *reader)
         reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
-        reader->chat->block->low = reader->start;
+        tcall_block_cut_(reader->chat->block, reader->start);
     return answer->error;
 }
 
@@ -24648,6 +24477,26 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
+/* Returns the path of requests, in which {model} stands for its name. */
+static const char *tcall_agent_form_(const tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
+    if (desc->path)
+        return desc->path;
+    return desc->stream && provider->stream_path ? provider->stream_path
+                                                 : provider->path;
+}
+
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
+                      (size_t)(rest - hole)
+                : 0;
+}
+
 /* Returns what desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -24664,7 +24513,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "model is missing: give the name that the provider knows";
     if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
+    if (!tcall_agent_form_(desc))
         return "path is missing: this provider has none of its own";
     if (!transport->open || !transport->write || !transport->read ||
         !transport->close)
@@ -24679,35 +24528,47 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
  * meant: it counts as zero does. */
-static int tcall_agent_limit_(int limit, int otherwise)
+static int tcall_agent_limit_(int limit, int otherwise, int most)
 {
     if (limit <= 0)
         return otherwise;
-    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+    return limit < most ? limit : most;
 }
 
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
-    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
-    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
-    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
+    desc->io_size += tcall_agent_path_size_(desc);
+    desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
+    desc->max_rounds =
+        tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32, TCALL_AGENT_MOST);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3, TCALL_AGENT_MOST);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
+    desc->path = tcall_agent_form_(desc);
+}
+
+/* Takes over what desc says. */
+static void tcall_agent_describe_(tcall_agent *agent,
+                                  const tcall_agent_desc *desc)
+{
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    desc->tc->key = desc->key;
 }
 
 /* ---- set up ---- */
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+/* Is the agent in a state from one to another, and is neither it nor its
+ * registry at work? Who is called by them only looks. from is not
+ * TCALL_AGENT_UNSET_. */
+TCALL_SHARED_ bool tcall_agent_open_to_(const tcall_agent *agent, uint8_t from,
+                                        uint8_t to)
 {
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+    return agent->state >= from && agent->state <= to &&
+           !tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns the bytes of the offer of a turn: a bit for each row. */
@@ -24717,23 +24578,19 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
     return tcall_round_up_(rows / 8 + 1);
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
-                      strlen(rest)
-                : 0;
-}
+/* What an agent takes of the block for as long as it lives. Its calls, its
+ * offer and its io follow. */
+typedef struct tcall_agent_room_ {
+    tcall_reader reader;
+    tcall_loops loops;
+} tcall_agent_room_;
 
-/* Returns the bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
 {
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) +
-           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
+    return sizeof(tcall_agent_room_) +
+           (size_t)agent->parallel * sizeof(tcall_call) +
+           tcall_agent_offer_size_(desc) + tcall_round_up_(agent->io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -24746,8 +24603,7 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     tcall_agent_defaults_(&made);
     if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
-    return need + tcall_agent_size_(desc, made.io_size) +
-           tcall_round_up_(tcall_agent_path_size_(&made));
+    return need + tcall_agent_size_(desc, &made);
 }
 
 /* Was it set up, in a registry that was not set up anew? Memory that was not
@@ -24757,11 +24613,32 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
+/* Takes the room of an agent. io_size: of its pieces. */
+static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
+    tcall_agent_room_ *room;
+    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return false;
+    }
+    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->reader = &room->reader;
+    agent->loops = &room->loops;
+    agent->batch = (tcall_call *)(void *)(room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    return true;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_problem_(desc);
     tcall *tc = desc->tc;
-    size_t size;
     if (!problem && tc->offer)
         problem = "tc has an agent already: each needs one of its own";
     if (!problem && tcall_is_busy_(tc))
@@ -24771,24 +24648,10 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = problem;
     if (problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
+    tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
-    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
+    if (!tcall_agent_settle_(agent, desc->io_size))
         return TCALL_E_MEMORY;
-    }
-    tc->offer =
-        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
-    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
-    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
-    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
-    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    tc->key = desc->key;
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -24796,26 +24659,24 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const tcall_agent_desc before = agent->desc;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    tcall_agent_desc *now = &agent->desc;
+    const size_t io_size = now->io_size;
+    const int parallel = now->parallel;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
+    agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
+    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+        agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    if (!tcall_block_room_(&desc->tc->block,
-                           tcall_agent_path_size_(&agent->desc))) {
-        agent->desc = before;
-        return TCALL_E_MEMORY;
-    }
-    agent->chat.counted.at = 0; /* its instructions come before */
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+    if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
+    tcall_agent_describe_(agent, desc);
+    now->io_size = io_size;
+    now->parallel = parallel;
+    agent->chat.counted.at = 0; /* its instructions come before */
     return TCALL_OK;
 }
 
@@ -24904,7 +24765,8 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
+                              TCALL_AGENT_PLANNED_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24999,41 +24861,48 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
+/* Reads the arguments of the call that ends here, and puts what was read in
+ * their place. Returns false where they cannot be read, or there is no room. */
+static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
+                               size_t end,
+                               const struct tcall_lenience_ *lenient)
+{
+    const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    tcall_block *block = chat->block;
+    char *behind = tcall_block_gap_(block);
+    tcall_machine *machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    size_t len;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
+        return false;
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
+    tcall_chat_shift_(chat, end, end - text.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
+    return true;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from, room = tcall_block_free_(block);
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+    size_t at = chat->start + from;
+    while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
-        size_t end = at + tcall_head_size_(head);
-        tcall_machine_desc desc;
-        tcall_machine *machine;
-        uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
-            continue;
-        if (tcall_is_object_text_(text, block)) {
+        const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+        if (head->kind == TCALL_ITEM_CALL && text.len && !head->error &&
+            (tcall_is_object_text_(text, chat->block) ||
+             tcall_chat_reread_(chat, head, at + tcall_head_size_(head),
+                                lenient)))
             head->flags |= TCALL_FLAG_OBJECT_;
-            continue;
-        }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
-        /* where a longer one lies now must stay free when it is moved */
-        if (!machine || machine->error ||
-            (machine->len > text.len && room < 2 * machine->len - text.len))
-            continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine->len,
-                            machine->len);
-        memmove((char *)(uintptr_t)read.ptr, machine->text, read.len);
-        tcall_chat_shift_(chat, end, end - text.len + read.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, read.len);
-        tcall_copy_(block->base + end - text.len, read);
-        head->flags |= TCALL_FLAG_OBJECT_;
-        room = tcall_block_free_(block);
+        at += tcall_head_size_(head);
     }
 }
 
@@ -25051,7 +24920,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
+                              TCALL_AGENT_PLANNED_) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
@@ -25068,34 +24938,15 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 
 /* ---- running them ---- */
 
-/* Takes room for calls that may be under way at the same time: in the block, or
- * for one that of the agent. Returns how many. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int count = agent->answer.calls - agent->call_at;
-    if (agent->desc.parallel < count)
-        count = agent->desc.parallel;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = agent->call;
-    return 1;
-}
-
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const size_t need = tc->block.need;
-    int room = tcall_agent_batch_room_(agent), number, error;
+    int number, error;
     agent->current = -1;
     agent->waiting = 0;
-    for (number = 0; agent->batch_count < room; number++) {
+    for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
@@ -25125,15 +24976,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
  * to their end, and what they hold is released. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall_block *block = &agent->desc.tc->block;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         tcall_end_(call);
-        tcall_block_release_(block, call->mark);
+        tcall_block_release_(&agent->desc.tc->block, call->mark);
     }
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
     agent->batch_count = 0;
 }
 
@@ -25428,17 +25276,13 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
                                                      size_t bytes,
                                                      tcall_str text, int error)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
-        event.turn = &agent->turn;
+    const bool turns = kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END;
+    tcall_event event = {
+        kind, NULL,        NULL, turns ? &agent->turn : NULL, NULL,
+        text, error,       0,    agent->response.status,      bytes,
+        0,    agent->pause};
     if (kind == TCALL_EVENT_REQUEST)
         event.tools = tcall_agent_tools_(agent);
-    event.text = text;
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = bytes;
-    event.ms = agent->pause;
     tcall_tell_(agent->desc.tc, &event, kind);
 }
 
@@ -25462,31 +25306,31 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Writes the request with this conversation, to count its bytes or to send
  * them. Both must come to the same: nothing that it reads may change before the
- * answer is there. */
+ * answer is there. Without a conversation it says only what the model is told
+ * before anything else. */
 static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
                               tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.offer = desc->tc->offer;
-    request.variables = desc->variables;
-    if (chat == &agent->chat) {
-        request.counted = &agent->chat.counted;
-        request.max_tokens = desc->max_tokens;
-        request.context = agent->context;
-        request.cache_prompt = desc->cache_prompt;
-        request.extra = desc->extra;
-        request.stream = desc->stream;
-        request.no_parallel = desc->no_parallel;
-        request.choice =
-            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
-    }
+    const bool talks = chat == &agent->chat;
+    const tcall_chat_request request = {
+        desc->model,
+        desc->system,
+        chat,
+        desc->tc->desc.tools,
+        desc->tc->desc.tool_count,
+        desc->tc->offer,
+        0, /* allow: the offer counts */
+        talks && agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO,
+        NULL,
+        talks ? desc->max_tokens : 0,
+        talks ? agent->context : 0,
+        talks && desc->stream,
+        talks && desc->no_parallel,
+        talks && desc->cache_prompt,
+        talks ? desc->extra : NULL,
+        desc->variables,
+        talks ? &agent->chat.counted : NULL};
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
@@ -25508,8 +25352,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
     tcall_chat nothing = agent->chat;
-    tcall_writer writer;
-    char piece[64];
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -25517,31 +25359,29 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
         tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
         tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
-    tcall_agent_write_(agent, &nothing, &writer);
+    tcall_writer_init(&agent->out, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&agent->out, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &agent->out);
     return agent->setting != before;
 }
 
 /* Returns the path of the request. One that has to name the model is put
- * together in the block, until the exchange is over; NULL: there is no room. */
+ * together in front of the io. */
 static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    const size_t size = tcall_agent_path_size_(&agent->desc);
     const char *path = agent->desc.path;
-    const char *rest = strchr(path + strcspn(path, "{"), '}');
-    tcall_block *block = &agent->desc.tc->block;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const size_t hole = strcspn(path, "{");
     tcall_writer writer;
+    agent->path_size = size;
     if (!size)
         return path;
-    agent->path_mark = tcall_block_mark_(block);
-    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
-    if (!agent->path_mark || !writer.buf)
-        return NULL;
-    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_writer_init(&writer, agent->io, size);
+    tcall_write_bytes(&writer, path, hole);
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
-    return writer.buf;
+    path = strchr(path + hole, '}') + 1;
+    tcall_write_bytes(&writer, path, strlen(path) + 1);
+    return agent->io;
 }
 
 /* Adds a header, unless the provider has none of this kind. */
@@ -25555,7 +25395,7 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
 
 /* Sets up what is sent before the body. The key is kept apart from the value
  * that goes before it, so that a trace can show the one without the other. */
-static int tcall_agent_set_request_(tcall_agent *agent)
+static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
@@ -25572,7 +25412,6 @@ static int tcall_agent_set_request_(tcall_agent *agent)
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -25625,7 +25464,7 @@ static int tcall_agent_connect_(tcall_agent *agent)
         return tcall_agent_heard_(agent, result);
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
-    agent->sent = agent->received = agent->unsent = 0;
+    agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
@@ -25660,10 +25499,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
     } while (result == TCALL_OK && tcall_agent_widen_(agent));
-    if (result == TCALL_OK)
-        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
+    tcall_agent_set_request_(agent);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->state = TCALL_AGENT_CONNECT_;
@@ -25686,17 +25524,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
  * taken up again at the string or tool that was not complete. */
 static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall_writer writer;
+    tcall_writer *out = &agent->out;
+    const size_t unsent = out->fill;
     int result;
-    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
-    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.fill = agent->unsent;
-    writer.resume = &agent->resume;
-    result = tcall_writer_flush(&writer);
+    tcall_writer_init(out, agent->io + agent->path_size,
+                      agent->desc.io_size - agent->path_size);
+    tcall_writer_sink(out, tcall_agent_sink_, agent);
+    out->fill = unsent;
+    out->resume = &agent->resume;
+    result = tcall_writer_flush(out);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &agent->chat, &writer);
-    agent->unsent = writer.fill;
-    agent->resume.stored = agent->sent + writer.fill;
+        result = tcall_agent_write_(agent, &agent->chat, out);
+    agent->resume.stored = agent->sent + out->fill;
     return result;
 }
 
@@ -25812,8 +25651,6 @@ static void tcall_agent_close_(tcall_agent *agent)
     const tcall_transport *transport = &agent->desc.transport;
     if (tcall_agent_talks_(agent))
         transport->close(transport->user);
-    tcall_block_release_(agent->chat.block, agent->path_mark);
-    agent->path_mark = 0;
 }
 
 /* The same after an error. An answer that is not whole must not stay in the
@@ -25852,15 +25689,16 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    int count =
-        transport->read(transport->user, agent->io, agent->desc.io_size);
+    char *piece = agent->io + agent->path_size;
+    int count = transport->read(transport->user, piece,
+                                agent->desc.io_size - agent->path_size);
     int error;
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
+    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
@@ -26028,11 +25866,10 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
-    if (tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+    if (agent->turn.plan &&
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     agent->problem = tcall_agent_added_problem_(&agent->desc);
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
@@ -26133,8 +25970,9 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
-        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
+                              agent->cancelled ? TCALL_AGENT_PLANNED_
+                                               : TCALL_AGENT_CALLS_))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -26197,9 +26035,11 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 /* ==========================================================================
  * >>save
  *
- * Numbers are written seven bits a byte, the lowest first, a text after its
- * length. Last comes a sum of all bytes: memory that lost its power while it
- * was written must not become a conversation.
+ * The bytes are described once, for both ways: a function for a number, a text,
+ * an item and so on writes what it is given, or gives what is read. Numbers
+ * have seven bits a byte, the lowest first; a text comes after its length. Last
+ * is a sum of all bytes: memory that lost its power while it was written must
+ * not become a conversation.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -26229,6 +26069,13 @@ static const char tcall_save_cut_[] =
     "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
     "\"cancelled\",\"ran\":true}";
 
+/* In front of each item. */
+enum {
+    TCALL_SAVE_END_, /* there is none */
+    TCALL_SAVE_ITEM_,
+    TCALL_SAVE_ANSWER_ /* the first one of the last answer */
+};
+
 /* The bytes of a sum, the lowest first. */
 static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
 {
@@ -26237,72 +26084,116 @@ static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
         bytes[i] = (char)(sum >> 8 * i);
 }
 
+/* ---- both ways ---- */
+
+/* Where bytes go to, or come from. */
+typedef struct tcall_saved_ {
+    tcall_writer *out; /* NULL: they are read */
+    uint32_t sum;      /* of those written */
+    tcall_str rest;    /* to be read */
+    bool damaged;      /* it ends too early, or a number is too large */
+    bool users;        /* the last item read is of the user's side */
+} tcall_saved_;
+
+/* Returns these bytes, or those read in their place: none beyond the end. */
+static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
+{
+    if (saved->out) {
+        saved->sum = tcall_hash_more_(saved->sum, bytes);
+        tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
+        return bytes;
+    }
+    if (bytes.len > saved->rest.len) {
+        saved->damaged = true;
+        bytes.len = 0;
+    }
+    bytes.ptr = saved->rest.ptr;
+    saved->rest.ptr += bytes.len;
+    saved->rest.len -= bytes.len;
+    return bytes;
+}
+
+static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
+{
+    uint32_t same = 0;
+    int shift;
+    for (shift = 0; shift < 32; shift += 7) {
+        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
+        byte = one.len ? *one.ptr : (char)0;
+        same |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return same;
+        number >>= 7;
+    }
+    saved->damaged = true;
+    return 0;
+}
+
+static tcall_str tcall_saved_text_(tcall_saved_ *saved, tcall_str text)
+{
+    text.len = tcall_saved_number_(saved, (uint32_t)text.len);
+    return tcall_saved_bytes_(saved, text);
+}
+
+/* What the turn waits for, which is returned, and numbers of the agent. */
+static uint32_t tcall_saved_head_(tcall_saved_ *saved, tcall_agent *agent,
+                                  uint32_t waits)
+{
+    tcall_turn *turn = &agent->turn;
+    waits = tcall_saved_number_(saved, waits);
+    agent->chat.made = tcall_saved_number_(saved, agent->chat.made);
+    turn->id = tcall_saved_number_(saved, turn->id);
+    turn->rounds = (uint16_t)tcall_saved_number_(saved, turn->rounds);
+    turn->calls = (uint16_t)tcall_saved_number_(saved, turn->calls);
+    turn->tokens = tcall_saved_number_(saved, turn->tokens);
+    agent->setting = tcall_saved_number_(saved, agent->setting);
+    agent->picked = tcall_saved_number_(saved, agent->picked) != 0;
+    return waits;
+}
+
+/* The bytes of an image are elsewhere. */
+static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
+{
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text.len = 0;
+    item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
+    item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
+    tcall_item_set_flags_(item,
+                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        tcall_str *text = tcall_item_part_(item, part);
+        *text = tcall_saved_text_(saved, *text);
+    }
+}
+
 /* ---- out ---- */
 
-typedef struct tcall_saver_ {
-    tcall_writer *out;
-    uint32_t sum;
-} tcall_saver_;
-
-static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
-{
-    saver->sum = tcall_hash_more_(saver->sum, bytes);
-    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
-}
-
-static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
-{
-    char bytes[5];
-    size_t len = 0;
-    for (; number >= 0x80; number >>= 7)
-        bytes[len++] = (char)(0x80 | (number & 0x7F));
-    bytes[len++] = (char)number;
-    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
-}
-
-static void tcall_save_numbers_(tcall_saver_ *saver, const uint32_t *numbers,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        tcall_save_number_(saver, numbers[i]);
-}
-
-static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
-{
-    tcall_save_number_(saver, (uint32_t)text.len);
-    tcall_save_bytes_(saver, text);
-}
-
-/* Writes an item: what begins with it, its numbers, its texts. */
-static void tcall_save_item_(tcall_saver_ *saver, tcall_item item,
+static void tcall_save_item_(tcall_saved_ *saved, tcall_item item,
                              uint32_t begins)
 {
-    const uint32_t numbers[] = {begins, item.kind, (uint32_t)-item.error,
-                                tcall_item_flags_(&item)};
-    int part;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        item.text.len = 0; /* its bytes are elsewhere */
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    tcall_saved_number_(saved, begins);
+    tcall_saved_item_(saved, &item);
 }
 
 /* Writes the items of the conversation. */
-static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_items_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     size_t at = 0, next = 0;
     tcall_item item;
     for (; tcall_chat_next(&agent->chat, &next, &item); at = next) {
         if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
             break; /* the answer is not whole: it is asked for again */
-        tcall_save_item_(saver, item, at == agent->answer_at ? 2 : 1);
+        tcall_save_item_(saved, item,
+                         at == agent->answer_at ? TCALL_SAVE_ANSWER_
+                                                : TCALL_SAVE_ITEM_);
     }
 }
 
 /* A call that has begun must not begin again after a restart, whose tool may
  * have had its effect: what is known of it now is its result then. */
-static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall_call *call = agent->batch;
     int i;
@@ -26317,101 +26208,65 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         if (!tcall_agent_answered_(agent, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
-            tcall_save_item_(saver, item, 1);
+            tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
     }
 }
 
-/* Writes what the turn waits for, the numbers, and the offer by names: the
- * table may be another one after the restart. */
-static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
+/* Writes the offer by names: the table may be another one after a restart. */
+static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_turn *turn = &agent->turn;
-    const uint32_t numbers[] = {
-        agent->chat.made, turn->id,
-        turn->rounds,     turn->calls,
-        turn->tokens,     agent->setting,
-        agent->picked,    (uint32_t)tcall_agent_tools_(agent)};
-    uint32_t waits = 0;
     size_t i;
+    tcall_saved_number_(saved, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (TCALL_BIT_OF_(tc->offer, i))
+            tcall_saved_text_(saved, tcall_str_of(tc->desc.tools[i].name));
+}
+
+/* Returns what the turn waits for. */
+static uint32_t tcall_save_waits_(const tcall_agent *agent)
+{
+    uint32_t waits = TCALL_SAVE_REST_;
     while (waits < TCALL_SAVE_ASKS_ &&
            tcall_save_states_[waits] != agent->state)
         waits++;
-    if (waits == TCALL_SAVE_ASKS_ && turn->plan)
-        waits = TCALL_SAVE_PLANS_;
-    tcall_save_number_(saver, waits);
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (TCALL_BIT_OF_(tc->offer, i))
-            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
+    /* the same of a plan is the next one */
+    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
+    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_head_(&saver, agent);
-    tcall_save_items_(&saver, agent);
-    tcall_save_begun_(&saver, agent);
-    tcall_save_number_(&saver, 0);
+    tcall_saved_bytes_(&saved,
+                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    /* what is written stays as it is */
+    tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
+                      tcall_save_waits_(agent));
+    tcall_save_offer_(&saved, agent);
+    tcall_save_items_(&saved, agent);
+    tcall_save_begun_(&saved, agent);
+    tcall_saved_number_(&saved, TCALL_SAVE_END_);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saver.sum, sum);
+    tcall_save_sum_(saved.sum, sum);
     return tcall_write_bytes(out, sum, sizeof sum);
 }
 
 /* ---- in ---- */
 
-typedef struct tcall_loader_ {
-    tcall_str rest;
-    bool damaged;
-    /* Of what is loaded: */
-    int calls;  /* of the last answer */
-    int open;   /* of them, those that have no result */
-    bool users; /* the last item is of the user's side */
-} tcall_loader_;
-
-/* Gives a number; 0 beyond the end, or the range. */
-static uint32_t tcall_load_number_(tcall_loader_ *loader)
-{
-    uint32_t number = 0;
-    int shift;
-    for (shift = 0; shift < 32 && loader->rest.len; shift += 7) {
-        uint8_t byte = (uint8_t)*loader->rest.ptr++;
-        loader->rest.len--;
-        number |= (uint32_t)(byte & 0x7F) << shift;
-        if (!(byte & 0x80))
-            return number;
-    }
-    loader->damaged = true;
-    return 0;
-}
-
-static tcall_str tcall_load_text_(tcall_loader_ *loader)
-{
-    size_t len = tcall_load_number_(loader);
-    const tcall_str text = tcall_slice_(loader->rest.ptr, len);
-    if (len > loader->rest.len) {
-        loader->damaged = true;
-        return tcall_slice_(NULL, 0);
-    }
-    loader->rest.ptr += len;
-    loader->rest.len -= len;
-    return text;
-}
-
 /* Tools that are gone, or permitted no more, are not offered. */
-static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
+static void tcall_load_offer_(tcall_saved_ *saved, tcall *tc)
 {
-    uint32_t count = tcall_load_number_(loader);
+    uint32_t count = tcall_saved_number_(saved, 0);
     memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
-    for (; count && !loader->damaged; count--) {
-        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
+    for (; count && !saved->damaged; count--) {
+        const tcall_tool *tool =
+            tcall_find(tc, tcall_saved_text_(saved, tcall_slice_(NULL, 0)));
         if (tool && !tcall_withheld_(tc, tool))
             tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
@@ -26419,60 +26274,38 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
 
 /* May the item stand here? All calls have one result each, right behind the
  * answer that they are of, before anything else is said. */
-static bool tcall_load_fits_(tcall_loader_ *loader, const tcall_chat *chat,
-                             const tcall_item *item)
+static bool tcall_load_fits_(const tcall_saved_ *saved,
+                             const tcall_agent *agent, const tcall_item *item)
 {
-    const bool users = tcall_is_users_(item->kind);
-    const bool next = tcall_item_opens_(item) || (loader->users && !users);
+    const bool open = agent->call_at < agent->answer.calls;
+    const bool next = tcall_item_opens_(item) ||
+                      (saved->users && !tcall_is_users_(item->kind));
     tcall_str id = item->id;
-    if ((next && loader->open) ||
-        (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)))
-        return false;
-    loader->users = users;
-    loader->calls += item->kind == TCALL_ITEM_CALL;
-    loader->open += item->kind == TCALL_ITEM_CALL;
-    loader->open -= item->kind == TCALL_ITEM_RESULT;
-    return true;
+    return !(open && next) && (item->kind != TCALL_ITEM_RESULT ||
+                               tcall_chat_asked_(&agent->chat, &id));
 }
 
 /* Adds one item, as any other that enters the conversation. */
-static int tcall_load_item_(tcall_chat *chat, tcall_loader_ *loader)
+static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
+                            uint32_t begins)
 {
+    tcall_chat *chat = &agent->chat;
     tcall_item item;
-    int part;
     memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)tcall_load_number_(loader);
-    item.error = -(int)tcall_load_number_(loader);
-    tcall_item_set_flags_(&item, tcall_load_number_(loader));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(&item, part) = tcall_load_text_(loader);
-    if (loader->damaged || item.kind > TCALL_ITEM_IMAGE ||
-        !tcall_load_fits_(loader, chat, &item))
+    tcall_saved_item_(saved, &item);
+    if (saved->damaged || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(saved, agent, &item))
         return TCALL_E_PROTOCOL;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        chat->edited = true;
-    return tcall_chat_add(chat, &item);
-}
-
-/* Adds all items. */
-static int tcall_load_items_(tcall_agent *agent, tcall_loader_ *loader)
-{
-    uint32_t begins;
-    int error = TCALL_OK;
-    while (error == TCALL_OK && (begins = tcall_load_number_(loader)) != 0) {
-        if (begins == 2) {
-            agent->answer_at = agent->chat.block->low - agent->chat.start;
-            loader->calls = 0;
-        }
-        error = tcall_load_item_(&agent->chat, loader);
+    if (begins == TCALL_SAVE_ANSWER_) {
+        agent->answer_at = chat->block->low - chat->start;
+        agent->answer.calls -= agent->call_at;
+        agent->call_at = 0;
     }
-    if (error < 0)
-        return error;
-    agent->answer.calls = loader->calls;
-    agent->call_at = loader->calls - loader->open;
-    return !loader->damaged && !loader->rest.len && agent->call_at >= 0
-               ? TCALL_OK
-               : TCALL_E_PROTOCOL;
+    agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+    agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    saved->users = tcall_is_users_(item.kind);
+    chat->edited = chat->edited || item.kind == TCALL_ITEM_IMAGE;
+    return tcall_chat_add(chat, &item);
 }
 
 /* Takes up the turn where it was left: calls wait in it, and only there. */
@@ -26511,38 +26344,37 @@ static bool tcall_load_whole_(tcall_str *bytes)
 /* Puts what is saved in place of the conversation, which is empty. */
 static int tcall_load_(tcall_agent *agent, tcall_str bytes)
 {
-    tcall_turn *turn = &agent->turn;
-    tcall_loader_ loader;
-    uint32_t waits;
-    int error;
-    memset(&loader, 0, sizeof loader);
-    loader.users = true;
+    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_load_whole_(&bytes))
         return TCALL_E_PROTOCOL;
-    loader.rest = bytes;
-    waits = tcall_load_number_(&loader);
-    agent->chat.made = tcall_load_number_(&loader);
-    turn->id = tcall_load_number_(&loader);
-    turn->rounds = (uint16_t)tcall_load_number_(&loader);
-    turn->calls = (uint16_t)tcall_load_number_(&loader);
-    turn->tokens = tcall_load_number_(&loader);
-    agent->setting = tcall_load_number_(&loader);
-    agent->picked = tcall_load_number_(&loader) != 0;
-    tcall_load_offer_(agent->desc.tc, &loader);
-    error = tcall_load_items_(agent, &loader);
-    return error < 0 ? error : tcall_load_turn_(agent, waits);
+    saved.rest = bytes;
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, agent->desc.tc);
+    do {
+        begins = tcall_saved_number_(&saved, 0);
+        if (begins != TCALL_SAVE_END_)
+            error = tcall_load_item_(&saved, agent, begins);
+    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
+    if (error == TCALL_OK)
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    return error;
 }
 
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     tcall *tc = agent->desc.tc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
+    agent->answer.calls = agent->call_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)

@@ -114,6 +114,26 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
+/* Returns the path of requests, in which {model} stands for its name. */
+static const char *tcall_agent_form_(const tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
+    if (desc->path)
+        return desc->path;
+    return desc->stream && provider->stream_path ? provider->stream_path
+                                                 : provider->path;
+}
+
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
+                      (size_t)(rest - hole)
+                : 0;
+}
+
 /* Returns what desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -130,7 +150,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "model is missing: give the name that the provider knows";
     if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
+    if (!tcall_agent_form_(desc))
         return "path is missing: this provider has none of its own";
     if (!transport->open || !transport->write || !transport->read ||
         !transport->close)
@@ -145,35 +165,47 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 
 /* Returns a limit, or its default. A number below zero is no limit anybody
  * meant: it counts as zero does. */
-static int tcall_agent_limit_(int limit, int otherwise)
+static int tcall_agent_limit_(int limit, int otherwise, int most)
 {
     if (limit <= 0)
         return otherwise;
-    return limit < TCALL_AGENT_MOST ? limit : (int)TCALL_AGENT_MOST;
+    return limit < most ? limit : most;
 }
 
 static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
-    const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->max_rounds = tcall_agent_limit_(desc->max_rounds, 8);
-    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32);
-    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3);
+    desc->io_size += tcall_agent_path_size_(desc);
+    desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
+    desc->max_rounds =
+        tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
+    desc->max_calls = tcall_agent_limit_(desc->max_calls, 32, TCALL_AGENT_MOST);
+    desc->max_tries = tcall_agent_limit_(desc->max_tries, 3, TCALL_AGENT_MOST);
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
+    desc->path = tcall_agent_form_(desc);
+}
+
+/* Takes over what desc says. */
+static void tcall_agent_describe_(tcall_agent *agent,
+                                  const tcall_agent_desc *desc)
+{
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    desc->tc->key = desc->key;
 }
 
 /* ---- set up ---- */
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+/* Is the agent in a state from one to another, and is neither it nor its
+ * registry at work? Who is called by them only looks. from is not
+ * TCALL_AGENT_UNSET_. */
+TCALL_SHARED_ bool tcall_agent_open_to_(const tcall_agent *agent, uint8_t from,
+                                        uint8_t to)
 {
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+    return agent->state >= from && agent->state <= to &&
+           !tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns the bytes of the offer of a turn: a bit for each row. */
@@ -183,23 +215,19 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
     return tcall_round_up_(rows / 8 + 1);
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
-                      strlen(rest)
-                : 0;
-}
+/* What an agent takes of the block for as long as it lives. Its calls, its
+ * offer and its io follow. */
+typedef struct tcall_agent_room_ {
+    tcall_reader reader;
+    tcall_loops loops;
+} tcall_agent_room_;
 
-/* Returns the bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
 {
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(sizeof(tcall_call)) +
-           tcall_round_up_(sizeof(tcall_loops)) + tcall_round_up_(io_size);
+    return sizeof(tcall_agent_room_) +
+           (size_t)agent->parallel * sizeof(tcall_call) +
+           tcall_agent_offer_size_(desc) + tcall_round_up_(agent->io_size);
 }
 
 size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
@@ -212,8 +240,7 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     tcall_agent_defaults_(&made);
     if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
-    return need + tcall_agent_size_(desc, made.io_size) +
-           tcall_round_up_(tcall_agent_path_size_(&made));
+    return need + tcall_agent_size_(desc, &made);
 }
 
 /* Was it set up, in a registry that was not set up anew? Memory that was not
@@ -223,11 +250,32 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
+/* Takes the room of an agent. io_size: of its pieces. */
+static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
+    tcall_agent_room_ *room;
+    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return false;
+    }
+    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->reader = &room->reader;
+    agent->loops = &room->loops;
+    agent->batch = (tcall_call *)(void *)(room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    return true;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_problem_(desc);
     tcall *tc = desc->tc;
-    size_t size;
     if (!problem && tc->offer)
         problem = "tc has an agent already: each needs one of its own";
     if (!problem && tcall_is_busy_(tc))
@@ -237,24 +285,10 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = problem;
     if (problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
+    tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
-    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
+    if (!tcall_agent_settle_(agent, desc->io_size))
         return TCALL_E_MEMORY;
-    }
-    tc->offer =
-        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
-    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
-    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
-    agent->loops = (tcall_loops *)tcall_table_(tc, 1, sizeof *agent->loops);
-    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    tc->key = desc->key;
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
@@ -262,26 +296,24 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    const tcall_agent_desc before = agent->desc;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    tcall_agent_desc *now = &agent->desc;
+    const size_t io_size = now->io_size;
+    const int parallel = now->parallel;
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
+    agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
+    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+        agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    if (!tcall_block_room_(&desc->tc->block,
-                           tcall_agent_path_size_(&agent->desc))) {
-        agent->desc = before;
-        return TCALL_E_MEMORY;
-    }
-    agent->chat.counted.at = 0; /* its instructions come before */
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+    if (desc->pick_opts != now->pick_opts || desc->pick != now->pick)
         agent->picked = false;
+    tcall_agent_describe_(agent, desc);
+    now->io_size = io_size;
+    now->parallel = parallel;
+    agent->chat.counted.at = 0; /* its instructions come before */
     return TCALL_OK;
 }
 
@@ -370,7 +402,8 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
+                              TCALL_AGENT_PLANNED_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -465,41 +498,48 @@ static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
  * What cannot be read as an object goes back without arguments.
  */
 
+/* Reads the arguments of the call that ends here, and puts what was read in
+ * their place. Returns false where they cannot be read, or there is no room. */
+static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
+                               size_t end,
+                               const struct tcall_lenience_ *lenient)
+{
+    const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    tcall_block *block = chat->block;
+    char *behind = tcall_block_gap_(block);
+    tcall_machine *machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    size_t len;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
+        return false;
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
+    tcall_chat_shift_(chat, end, end - text.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
+    return true;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
-    tcall_block *block = chat->block;
-    size_t at = chat->start + from, room = tcall_block_free_(block);
-    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+    size_t at = chat->start + from;
+    while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
-        size_t end = at + tcall_head_size_(head);
-        tcall_machine_desc desc;
-        tcall_machine *machine;
-        uint32_t fixes;
-        if (head->kind != TCALL_ITEM_CALL || !text.len || head->error)
-            continue;
-        if (tcall_is_object_text_(text, block)) {
+        const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+        if (head->kind == TCALL_ITEM_CALL && text.len && !head->error &&
+            (tcall_is_object_text_(text, chat->block) ||
+             tcall_chat_reread_(chat, head, at + tcall_head_size_(head),
+                                lenient)))
             head->flags |= TCALL_FLAG_OBJECT_;
-            continue;
-        }
-        memset(&desc, 0, sizeof desc);
-        desc.object = desc.for_c = true;
-        machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
-        /* where a longer one lies now must stay free when it is moved */
-        if (!machine || machine->error ||
-            (machine->len > text.len && room < 2 * machine->len - text.len))
-            continue;
-        read = tcall_slice_(tcall_block_gap_(block) + room - machine->len,
-                            machine->len);
-        memmove((char *)(uintptr_t)read.ptr, machine->text, read.len);
-        tcall_chat_shift_(chat, end, end - text.len + read.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, read.len);
-        tcall_copy_(block->base + end - text.len, read);
-        head->flags |= TCALL_FLAG_OBJECT_;
-        room = tcall_block_free_(block);
+        at += tcall_head_size_(head);
     }
 }
 
@@ -517,7 +557,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
+                              TCALL_AGENT_PLANNED_) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
@@ -534,34 +575,15 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 
 /* ---- running them ---- */
 
-/* Takes room for calls that may be under way at the same time: in the block, or
- * for one that of the agent. Returns how many. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int count = agent->answer.calls - agent->call_at;
-    if (agent->desc.parallel < count)
-        count = agent->desc.parallel;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = agent->call;
-    return 1;
-}
-
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const size_t need = tc->block.need;
-    int room = tcall_agent_batch_room_(agent), number, error;
+    int number, error;
     agent->current = -1;
     agent->waiting = 0;
-    for (number = 0; agent->batch_count < room; number++) {
+    for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
             break;
@@ -591,15 +613,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
  * to their end, and what they hold is released. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall_block *block = &agent->desc.tc->block;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         tcall_end_(call);
-        tcall_block_release_(block, call->mark);
+        tcall_block_release_(&agent->desc.tc->block, call->mark);
     }
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
     agent->batch_count = 0;
 }
 

@@ -103,7 +103,8 @@ typedef struct tcall_agent_desc {
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
     int parallel;        /* calls of one answer that are under way at a time,
-                          * where tools answer TCALL_E_AGAIN; default 1 */
+                          * where tools answer TCALL_E_AGAIN; default 1, at
+                          * most TCALL_AGENT_CALLS */
     const tcall_call *parent; /* of a sub-agent: the call that it works for */
     /* Limits of one turn; more than TCALL_AGENT_MOST counts as that. */
     int max_rounds;  /* requests; default 8 */
@@ -150,6 +151,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
+    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -174,10 +176,10 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
                                   const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
- * between turns; tc and io_size stay. The conversation goes on: reasoning of
- * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
- * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
- * error nothing has changed. */
+ * between turns; tc, io_size and parallel stay. The conversation goes on:
+ * reasoning of another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where desc lacks something (agent->problem), and nothing has
+ * changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
@@ -262,24 +264,21 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    size_t path_mark; /* of the block, before a path that was put together */
+    size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
-    size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
     int call_at;           /* calls of it that have a result */
-    tcall_call *call;      /* one, in the block */
-    tcall_call *batch;     /* calls under way: that one, or more in the block */
-    size_t batch_mark;     /* of the block, before them */
+    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
     int current;        /* the call of the batch that was the last to go on */
     int waiting;        /* calls in a row that wait */
     tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* counts a request; of the call whose turn it is */
+    tcall_writer out;   /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */

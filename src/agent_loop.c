@@ -151,17 +151,13 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
                                                      size_t bytes,
                                                      tcall_str text, int error)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
-        event.turn = &agent->turn;
+    const bool turns = kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END;
+    tcall_event event = {
+        kind, NULL,        NULL, turns ? &agent->turn : NULL, NULL,
+        text, error,       0,    agent->response.status,      bytes,
+        0,    agent->pause};
     if (kind == TCALL_EVENT_REQUEST)
         event.tools = tcall_agent_tools_(agent);
-    event.text = text;
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = bytes;
-    event.ms = agent->pause;
     tcall_tell_(agent->desc.tc, &event, kind);
 }
 
@@ -185,31 +181,31 @@ static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
 
 /* Writes the request with this conversation, to count its bytes or to send
  * them. Both must come to the same: nothing that it reads may change before the
- * answer is there. */
+ * answer is there. Without a conversation it says only what the model is told
+ * before anything else. */
 static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
                               tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.offer = desc->tc->offer;
-    request.variables = desc->variables;
-    if (chat == &agent->chat) {
-        request.counted = &agent->chat.counted;
-        request.max_tokens = desc->max_tokens;
-        request.context = agent->context;
-        request.cache_prompt = desc->cache_prompt;
-        request.extra = desc->extra;
-        request.stream = desc->stream;
-        request.no_parallel = desc->no_parallel;
-        request.choice =
-            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
-    }
+    const bool talks = chat == &agent->chat;
+    const tcall_chat_request request = {
+        desc->model,
+        desc->system,
+        chat,
+        desc->tc->desc.tools,
+        desc->tc->desc.tool_count,
+        desc->tc->offer,
+        0, /* allow: the offer counts */
+        talks && agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO,
+        NULL,
+        talks ? desc->max_tokens : 0,
+        talks ? agent->context : 0,
+        talks && desc->stream,
+        talks && desc->no_parallel,
+        talks && desc->cache_prompt,
+        talks ? desc->extra : NULL,
+        desc->variables,
+        talks ? &agent->chat.counted : NULL};
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
 }
@@ -231,8 +227,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
     tcall_chat nothing = agent->chat;
-    tcall_writer writer;
-    char piece[64];
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -240,31 +234,29 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
         tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
         tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
-    tcall_agent_write_(agent, &nothing, &writer);
+    tcall_writer_init(&agent->out, agent->io, agent->desc.io_size);
+    tcall_writer_sink(&agent->out, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &agent->out);
     return agent->setting != before;
 }
 
 /* Returns the path of the request. One that has to name the model is put
- * together in the block, until the exchange is over; NULL: there is no room. */
+ * together in front of the io. */
 static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    const size_t size = tcall_agent_path_size_(&agent->desc);
     const char *path = agent->desc.path;
-    const char *rest = strchr(path + strcspn(path, "{"), '}');
-    tcall_block *block = &agent->desc.tc->block;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const size_t hole = strcspn(path, "{");
     tcall_writer writer;
+    agent->path_size = size;
     if (!size)
         return path;
-    agent->path_mark = tcall_block_mark_(block);
-    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
-    if (!agent->path_mark || !writer.buf)
-        return NULL;
-    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_writer_init(&writer, agent->io, size);
+    tcall_write_bytes(&writer, path, hole);
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
-    return writer.buf;
+    path = strchr(path + hole, '}') + 1;
+    tcall_write_bytes(&writer, path, strlen(path) + 1);
+    return agent->io;
 }
 
 /* Adds a header, unless the provider has none of this kind. */
@@ -278,7 +270,7 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
 
 /* Sets up what is sent before the body. The key is kept apart from the value
  * that goes before it, so that a trace can show the one without the other. */
-static int tcall_agent_set_request_(tcall_agent *agent)
+static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
@@ -295,7 +287,6 @@ static int tcall_agent_set_request_(tcall_agent *agent)
     if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, desc->key);
-    return request.path ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* A server that cuts what it was not told to hold is told once, with room for
@@ -348,7 +339,7 @@ static int tcall_agent_connect_(tcall_agent *agent)
         return tcall_agent_heard_(agent, result);
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
-    agent->sent = agent->received = agent->unsent = 0;
+    agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
     return TCALL_E_AGAIN;
@@ -383,10 +374,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         tcall_writer_init(&agent->out, NULL, 0);
         result = tcall_agent_write_(agent, &agent->chat, &agent->out);
     } while (result == TCALL_OK && tcall_agent_widen_(agent));
-    if (result == TCALL_OK)
-        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
+    tcall_agent_set_request_(agent);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->state = TCALL_AGENT_CONNECT_;
@@ -409,17 +399,18 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
  * taken up again at the string or tool that was not complete. */
 static int tcall_agent_send_more_(tcall_agent *agent)
 {
-    tcall_writer writer;
+    tcall_writer *out = &agent->out;
+    const size_t unsent = out->fill;
     int result;
-    tcall_writer_init(&writer, agent->io, agent->desc.io_size);
-    tcall_writer_sink(&writer, tcall_agent_sink_, agent);
-    writer.fill = agent->unsent;
-    writer.resume = &agent->resume;
-    result = tcall_writer_flush(&writer);
+    tcall_writer_init(out, agent->io + agent->path_size,
+                      agent->desc.io_size - agent->path_size);
+    tcall_writer_sink(out, tcall_agent_sink_, agent);
+    out->fill = unsent;
+    out->resume = &agent->resume;
+    result = tcall_writer_flush(out);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &agent->chat, &writer);
-    agent->unsent = writer.fill;
-    agent->resume.stored = agent->sent + writer.fill;
+        result = tcall_agent_write_(agent, &agent->chat, out);
+    agent->resume.stored = agent->sent + out->fill;
     return result;
 }
 
@@ -535,8 +526,6 @@ static void tcall_agent_close_(tcall_agent *agent)
     const tcall_transport *transport = &agent->desc.transport;
     if (tcall_agent_talks_(agent))
         transport->close(transport->user);
-    tcall_block_release_(agent->chat.block, agent->path_mark);
-    agent->path_mark = 0;
 }
 
 /* The same after an error. An answer that is not whole must not stay in the
@@ -575,15 +564,16 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    int count =
-        transport->read(transport->user, agent->io, agent->desc.io_size);
+    char *piece = agent->io + agent->path_size;
+    int count = transport->read(transport->user, piece,
+                                agent->desc.io_size - agent->path_size);
     int error;
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
+    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
@@ -751,11 +741,10 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
-    if (tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+    if (agent->turn.plan &&
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     agent->problem = tcall_agent_added_problem_(&agent->desc);
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
@@ -856,8 +845,9 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
-        (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
+                              agent->cancelled ? TCALL_AGENT_PLANNED_
+                                               : TCALL_AGENT_CALLS_))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;

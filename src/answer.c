@@ -473,9 +473,9 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 static void tcall_reader_clear_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
-        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
-            reader->start;
+    tcall_block_cut_(reader->chat->block, reader->start);
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_] =
+        reader->place[TCALL_AT_RAW_] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->element.open = reader->keeping_raw = false;
     reader->growing = reader->doc.echoes = reader->doc.stopped = false;

@@ -285,7 +285,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 static void tcall_reader_piece_(tcall_reader *reader)
 {
     if (reader->doc.whole)
-        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
     reader->doc.whole = false;
     reader->doc.piece = true;
 }
@@ -1275,6 +1275,6 @@ int tcall_reader_end(tcall_reader *reader)
         reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
-        reader->chat->block->low = reader->start;
+        tcall_block_cut_(reader->chat->block, reader->start);
     return answer->error;
 }

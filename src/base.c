@@ -207,14 +207,6 @@ TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
     return true;
 }
 
-static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
-
-/* Returns the literal that begins with c, in flash; null if there is none. */
-TCALL_SHARED_ const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
-}
-
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
 TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
 {
@@ -280,60 +272,6 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
     return *letter ? 2 : 6;
 }
 
-/* ---- the grammar of numbers ---- */
-
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    if (tcall_is_digit_(c))
-        next += c != '0';
-    else if (c == '.')
-        next += 2;
-    else if ((c | 0x20) == 'e')
-        next += 3;
-    else if (c == '+' || c == '-')
-        next += c == '+' ? 4 : 5;
-    else
-        return 0;
-    return (uint8_t)TCALL_BYTE_(next);
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 /* ---- decimal numbers ----
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
@@ -372,21 +310,22 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
     tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
-    for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
-        if (*at == '.') {
-            point = at;
-        } else if (*at != '0') {
+    for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
+        if (*at > '0') {
             number.first = number.first ? number.first : at;
             number.last = at;
-            number.sign = minus ? -1 : 1;
+        } else if (*at == '.') {
+            point = at;
         }
     }
-    if (!point)
-        point = at;
     number.top = tcall_num_exponent_(at, end);
-    if (number.first) /* a digit before the point is one place nearer to it */
+    if (number.first) {
+        number.sign = minus ? -1 : 1;
+        point = point ? point : at;
+        /* a digit before the point is one place nearer to it */
         number.top +=
             (int)(point - number.first) - (number.first < point ? 1 : 0);
+    }
     return number;
 }
 
@@ -470,6 +409,10 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
  * It is sought upwards from one that is a little less: all digits of the
  * decimal are compared with the exact digits of the middle between that and the
  * next. A double is written with its own exact digits.
+ *
+ * The exact digits of fraction * 2^exponent are worked out in limbs, the lowest
+ * first: those of its whole part, and then, by times ten, those behind the
+ * point.
  */
 
 /* A double as an integer; on an AVR it has four bytes. */
@@ -483,118 +426,66 @@ typedef uint64_t tcall_bits_;
 
 enum {
     TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
-    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+    TCALL_LIMBS_ = (32 - TCALL_LEAST_EXPONENT_) / 32 /* of the middle below */
 };
 
-typedef struct tcall_big_ {
-    int limbs; /* in use; the same of all that are worked with together */
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-/* Sets it to number * 2^shift. */
-static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
-                           int shift)
+/* Returns a limb of fraction * 2^shift, without what is less than 1. */
+static uint32_t tcall_limb_(uint64_t fraction, int shift, int index)
 {
-    int i = shift / 32;
-    big->limbs = limbs;
-    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
-    for (shift %= 32; number; shift = 0) {
-        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
-        number >>= 32 - shift;
+    int drop = 32 * index - shift;
+    return drop >= 64 || drop <= -32 ? 0
+           : drop < 0                ? (uint32_t)(fraction << -drop)
+                                     : (uint32_t)(fraction >> drop);
+}
+
+/* Multiplies the limbs by ten and adds a digit. Returns the digit that leaves
+ * them. */
+TCALL_SHARED_ int tcall_limbs_ten_(uint32_t *limb, int count, int digit)
+{
+    uint64_t sum = (uint64_t)digit;
+    for (; count > 0; count--, sum >>= 32) {
+        sum += (uint64_t)*limb * 10;
+        *limb++ = (uint32_t)sum;
     }
+    return (int)sum;
 }
 
-static void tcall_big_times_ten_(tcall_big_ *big)
+/* Fills limbs with fraction * 2^shift. */
+TCALL_SHARED_ void tcall_limbs_set_(uint32_t *limb, int count,
+                                    uint64_t fraction, int shift)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += (uint64_t)big->limb[i] * 10;
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
-        carry >>= 32;
-    }
+    while (count-- > 0)
+        limb[count] = tcall_limb_(fraction, shift, count);
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Returns how many limbs hold so many bits. */
+TCALL_SHARED_ int tcall_limbs_for_(int bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < big->limbs; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
+    return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = a->limbs - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i];
-}
-
-/* The exact decimal digits of a binary number; the next is value / scale. */
-typedef struct tcall_exact_ {
-    tcall_big_ value, scale;
-    int top; /* the first digit, which is not 0, is worth digit * 10^top */
-} tcall_exact_;
-
-/* Begins the digits of fraction * 2^exponent. */
-static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
-                              int exponent)
-{
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
-    int limbs = ((down > bits ? down : bits) + 36) / 32;
-    tcall_big_set_(&digits->value, limbs, fraction, up);
-    tcall_big_set_(&digits->scale, limbs, 1, down);
-    digits->top = 0;
-    while (!tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->scale);
-        digits->top++;
-    }
-    while (tcall_big_less_(&digits->value, &digits->scale)) {
-        tcall_big_times_ten_(&digits->value);
-        digits->top--;
-    }
-}
-
-/* Returns the next digit; after the last one 0. */
-static int tcall_exact_next_(tcall_exact_ *digits)
-{
-    int digit = 0;
-    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
-        tcall_big_subtract_(&digits->value, &digits->scale);
-    tcall_big_times_ten_(&digits->value);
-    return digit;
-}
-
-/* Returns whether other digits than 0 follow. */
-static bool tcall_exact_left_(const tcall_exact_ *digits)
-{
-    uint32_t left = 0;
-    int i;
-    for (i = 0; i < digits->value.limbs; i++)
-        left |= digits->value.limb[i];
-    return left != 0;
-}
-
-/* Compares a positive number with fraction * 2^exponent: < 0, 0 or > 0. It is 0
- * as well where that hangs on digits that were cut off. */
+/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
+ * or > 0. It is 0 as well where that hangs on digits that were cut off. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
+    const int whole = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    const int parts = tcall_limbs_for_(-exponent);
     const char *at = number->first;
-    tcall_exact_ exact;
-    int order;
-    tcall_exact_init_(&exact, fraction, exponent);
-    order = number->top - exact.top;
-    while (!order && at <= number->last)
-        order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
-    return order ? order : number->cut - tcall_exact_left_(&exact);
+    uint32_t limb[TCALL_LIMBS_] = {0};
+    int i, order = 0;
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, whole, tcall_num_digit_(number, &at));
+    for (i = whole; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
+    tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
+    for (i = -1; !order && at <= number->last; i--)
+        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+                tcall_limbs_ten_(limb, parts, 0);
+    for (i = parts; i > 0 && !limb[i - 1];)
+        i--;
+    return order ? order : number->cut - (i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or

@@ -3,7 +3,8 @@
 #include "lenient.c"
 #include "machine.c"
 #include "say.c"
-#include "schemas.c"
+#include "say_schema.c"
+#include "tools.c"
 
 /* ==========================================================================
  * >>call
@@ -43,23 +44,22 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-/* Returns the free part of the block for tokens and the like: aligned, without
- * its first `skip` bytes. */
-TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
-                                       size_t *size)
+/* Returns the free part of the block for frames and the like: aligned. */
+static char *tcall_hydrate_gap_(const tcall_block *block, size_t *size)
 {
-    size_t start = (block->low + skip + 7) & ~(size_t)7;
     size_t end = block->size - block->high;
+    size_t start = tcall_round_up_(block->low);
     start = start < end ? start : end;
     *size = end - start;
     return block->base + start;
 }
 
-/* Lets a writer write to the free part of the block. */
-TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
-                                         tcall_writer *out)
+/* Returns a writer to the free part of the block. */
+TCALL_SHARED_ tcall_writer tcall_hydrate_writer_(const tcall_block *block)
 {
-    tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
+    tcall_writer out;
+    tcall_writer_init(&out, tcall_block_gap_(block), tcall_block_free_(block));
+    return out;
 }
 
 /* Moves bytes to the end of the block, from the free part or elsewhere. What
@@ -84,7 +84,8 @@ static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, sizeof(tcall_machine), &size);
+    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
+    size -= sizeof(tcall_machine);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -126,7 +127,7 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
 {
     size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, 0, &used);
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
     *fixes = 0;
     if (used < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
@@ -228,14 +229,13 @@ TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
     const tcall_tool *tool = call->tool;
-    tcall_target target;
-    memset(&target, 0, sizeof target);
-    target.object = tool->shape;
-    target.node = tool->shape ? NULL : call->node;
-    if (target.object)
-        target.rows = &tcall_shape_rows;
-    else if (target.node) /* else another one checks, or nobody */
-        target.rows = tool->parameters.reader->rows;
+    const tcall_node *node = tool->shape ? NULL : call->node;
+    const tcall_target target = {tool->shape, node,
+                                 tool->shape ? &tcall_shape_rows
+                                 : node
+                                     ? tool->parameters.reader->rows
+                                     : NULL /* another one checks, or nobody */,
+                                 NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
 }
 
@@ -244,12 +244,9 @@ int tcall_hydrate_validate_(const tcall_call *call, tcall_attempt *attempt)
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_validator *validator = call->cx.tc->desc.validator;
-    tcall_writer why;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    loan = tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, attempt->args, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, why.cap);
+    int r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, loan, why.fill);
     tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
@@ -264,10 +261,11 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, 0, &size);
-    const tcall_author_ author = {TCALL_DRAFT_2020, true, NULL, NULL,
-                                  tc->desc.patterns};
-    int r = source.reader->compile(&schema, source, gap, size, &author);
+    char *gap = tcall_hydrate_gap_(block, &size);
+    const tcall_author_ author = {
+        tcall_str_of(source.text), source.made,      gap,  size,
+        tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
+    int r = source.reader->compile(&schema, &author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -379,21 +377,17 @@ static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
                                               tcall_str *text)
 {
-    tcall_writer out;
-    tcall_loan_ loan;
-    int r;
-    tcall_hydrate_writer_(&tc->block, &out);
-    loan = tcall_block_lend_(&tc->block, out.cap);
-    r = tc->desc.repair->write(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, loan, out.fill);
+    tcall_block *block = &tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_loan_ loan = tcall_block_lend_(block, out.cap);
+    int r = tc->desc.repair->write(tc->desc.user, call, &out);
+    tcall_block_unlend_(block, loan, out.fill);
     if (r == TCALL_E_AGAIN)
         return r;
     tc->repairs++;
     if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
-    if (!tcall_block_room_(&tc->block, out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, text);
+    return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,

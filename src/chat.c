@@ -104,12 +104,9 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)kind;
-    item.id = id;
-    item.name = name;
-    item.text = text;
+    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
+                             {NULL, 0},     text,  false, false,
+                             false,         false, false};
     return item;
 }
 

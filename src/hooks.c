@@ -91,10 +91,8 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
-    *key +=
-        tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key +=
-        tcall_hash_text_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
+    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
     return true;
 }
 
@@ -422,12 +420,25 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
     return false;
 }
 
+/* Returns a hash of the turn that a call belongs to, in this memory: 0 without
+ * one. */
+static uint64_t tcall_loops_turn_(const tcall *tc, const tcall_turn *turn)
+{
+    uint64_t words[3];
+    if (!turn)
+        return 0;
+    words[0] = (uintptr_t)turn;
+    words[1] = turn->id;
+    words[2] = turn->parent ? tcall_call_key(tc, turn->parent) : 0;
+    return tcall_chain_(tc, 0, tcall_slice_((const char *)words, sizeof words));
+}
+
 /* Answers or stops a call that repeats others. */
 int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    uint64_t turn = tcall_loops_turn_(cx->tc, call->turn);
     tcall_looped_ *here;
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
@@ -435,7 +446,7 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (!here)
         return TCALL_E_MEMORY;
     here->call = tcall_hash_asked_(cx->tc, call) + turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    here->tool = tcall_chain_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
         return tcall_loop_(cx, "refused again and again");

@@ -1,6 +1,7 @@
 #pragma once
 #include "invoke.h"
 #include "records.c"
+#include "rows.c"
 
 /* ==========================================================================
  * >>invoke
@@ -368,8 +369,7 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_DID_,      /* at DID_EXECUTE */
-    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
 };
 
 /* ---- output that has to wait ---- */
@@ -457,22 +457,13 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
 }
 /* ---- permission ---- */
 
-/* Checks that the registry gives the tool to its user. The reason is kept:
- * audit and events show it, too. */
-TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
+/* Checks that the registry gives the tool to its user. */
+static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[TCALL_REASON_];
-    tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (!tcall_withheld_(cx->tc, call->tool))
-        return TCALL_OK;
-    tcall_writer_init(&out, text, sizeof text);
-    tcall_write_denial_(&out, cx);
-    if (!cx->failure.reason.len)
-        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
-    return TCALL_E_DENIED;
+    return tcall_withheld_(cx->tc, call->tool) ? TCALL_E_DENIED : TCALL_OK;
 }
 
 /* ---- approval ---- */
@@ -600,17 +591,17 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Says the first thing that is wrong with an output, where it stays. */
-static void tcall_output_wrong_(tcall_ctx *cx, tcall_say_ say,
-                                const tcall_attempt *attempt)
+/* Keeps why an output is refused: the first thing that is wrong with it. */
+static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
 {
     tcall_block *block = &cx->tc->block;
-    tcall_writer why;
-    tcall_hydrate_writer_(block, &why);
+    tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, say, attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
+                     attempt->args.at, attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    return TCALL_E_OUTPUT;
 }
 
 /* Reads the output as its schema has it. Where that is refused the block goes
@@ -621,31 +612,28 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target;
-    bool held;
+    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    memset(&target, 0, sizeof target);
     attempt.came = tcall_output(cx);
-    target.rows = source.reader->rows;
     r = source.reader->hold(tc, &target.node, source);
-    held = r == TCALL_OK;
-    if (held)
+    if (r == TCALL_OK) {
         r = tcall_attempt_read_(tc, &attempt, &target, false);
+        if (r == TCALL_E_INVALID)
+            return tcall_output_wrong_(cx, &attempt);
+        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
+            cx->failure.reason =
+                tcall_str_of("the output of the tool is no JSON value, which "
+                             "its schema asks for");
+            r = TCALL_E_OUTPUT;
+        }
+    }
     if (r == TCALL_E_MEMORY)
         cx->wanted = attempt.came.len; /* all of it is needed */
-    if (r == TCALL_E_INVALID) {
-        tcall_output_wrong_(cx, source.reader->say, &attempt);
-        return TCALL_E_OUTPUT;
-    }
     tcall_block_back_(&tc->block, high);
-    if (!held || r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
-        return r;
-    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
-                                      "value, which its schema asks for");
-    return TCALL_E_OUTPUT;
+    return r;
 }
 
 /* Checks the output, where the tool has a schema of it. What a hook answered in
@@ -659,7 +647,7 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_make_,        &tcall_schema_rows,
+    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
     tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
@@ -803,12 +791,13 @@ static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    if (tcall_acquires_(hook)) {
+    if (!tcall_acquires_(hook)) {
+        bits &= cx->held;
+        cx->held &= ~(bits & (0 - bits)); /* the lowest */
+    } else if (cx->state == TCALL_GOING_) {
         cx->held |= bits;
         return bits ? TCALL_OK : TCALL_E_LIMIT;
     }
-    bits &= cx->held;
-    cx->held &= ~(bits & (0 - bits)); /* the lowest */
     return TCALL_OK;
 }
 
@@ -821,7 +810,7 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    bits = tcall_acquires_(hook) ? 0 : tcall_holders_(cx, hook);
     return !bits || cx->held & bits;
 }
 
@@ -858,11 +847,7 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK &&
-        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
-                               : tcall_acquired_at_(hook) >= 0))
-        r = tcall_hold_(cx, hook);
-    return r;
+    return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
 /* Runs the hooks of a stage from a place on, where it is due; returns their
@@ -872,7 +857,8 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    if (!(tcall_due_[stage] & state))
+    if (!(tcall_due_[stage] & state) ||
+        (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
     if (*place == TCALL_HOOKS_BEGIN_)
@@ -989,32 +975,16 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. After the last attempt, be it the only
- * one, hooks may still answer. */
+ * failure by keeping silent about it. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
-        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
-        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
-            r = tcall_run_(cx); /* a hook waits on: the tool is told */
-        if (tcall_waits_(r))
-            return r;
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->last_attempt;
-        if (r < 0 && cx->attempt) {
-            tcall_note_failure_(cx, r);
-            cx->run_step = TCALL_RUN_GAVE_UP_;
-            cx->next_hook = TCALL_HOOKS_BEGIN_;
-        }
-    }
-    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
-        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
-        if (r == TCALL_OK && cx->state == TCALL_GOING_)
-            r = cx->failure.error;
-    }
+    int r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
+    if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+        r = tcall_run_(cx); /* a hook waits on: the tool is told */
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->last_attempt;
     if (r == TCALL_OK) /* past the stages inside of this one */
-        cx->stage = TCALL_ON_GIVE_UP;
+        cx->stage = TCALL_ON_RETRY;
     return r;
 }
 
@@ -1270,125 +1240,26 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    if (!call)
+    if (!call) {
         mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+        if (mark)
+            call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    }
     if (!call) {
         tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        tcall_foresee_(tc, high + sizeof *call, arguments.len);
         return TCALL_E_MEMORY;
     }
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
+    if (mark) {
+        tcall_let_go_(tc, call);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ---- events ---- */
-
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
-/* Writes why a tool is not permitted for the developer, who reads which tool it
- * is, and the remedy. */
-static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
-{
-    static const char *const names[] = {"TCALL_READ", "TCALL_WRITE",
-                                        "TCALL_EXECUTE", "TCALL_NETWORK",
-                                        "TCALL_ACTUATE"};
-    const tcall_tool *tool = cx->call->tool;
-    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, " ");
-    tcall_write_denial_(out, cx);
-    if (tool->permissions <= TCALL_EVERYTHING && missing) {
-        tcall_write_text(out, ": add ");
-        tcall_write_permissions_(out, missing, names, " | ");
-        tcall_write_text(out, " to tcall_desc.allow");
-    }
-}
-
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    int error = cx->failure.error;
-    bool withheld = error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = NULL;
-    tcall_writer out;
-    if (withheld || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_say_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    tcall *tc = call->cx.tc;
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-    tc->desc.events = &tcall_events;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
 }

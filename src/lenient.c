@@ -425,7 +425,7 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the set that holds where the machine is. */
 static unsigned tcall_lenient_where_(const tcall_syntax_ *s)
 {
-    if (s->state == TCALL_AT_NUMBER_)
+    if (s->state == TCALL_AT_BARE_)
         return s->within == TCALL_N_MINUS_   ? TCALL_LENIENT_MINUS_
                : s->within == TCALL_N_POINT_ ? TCALL_LENIENT_POINT_
                                              : 0;
@@ -443,7 +443,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
     unsigned where = 1u << state;
     const char *token = text->token, *from = text->at, *end = text->end;
     char c = *from, last = token > text->start ? token[-1] : (char)0;
-    bool within = state == TCALL_AT_NUMBER_ || state == TCALL_AT_LITERAL_;
+    bool within = state == TCALL_AT_BARE_;
     bool number;
     if (where & TCALL_LENIENT_BEHIND_ && last && strchr("\"'\x99\x9D", last) &&
         !tcall_lenient_in_(",,::]]}}", c)) {
@@ -611,7 +611,8 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
                 : r == TCALL_E_NOT_OBJECT &&
                       (*machine->text == '"' || *machine->text == 'n'))
         r = tcall_lenient_object_(text, r);
-    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_BARE_ && !s->depth &&
+        s->within < TCALL_N_LITERAL_)
         r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;

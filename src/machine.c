@@ -501,7 +501,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->escapes = 0;
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
-    m->types = tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
     if (m->is->target.rows)
         m->is->target.rows->begins(m);
     if (first == '"')
@@ -527,9 +527,12 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
     tcall_str text = tcall_machine_hand_(m);
-    bool whole = m->syntax.within <= TCALL_N_INTEGER_;
+    uint8_t within = m->syntax.within;
+    bool whole = within <= TCALL_N_INTEGER_;
     tcall_num_ num;
-    if (!whole || text.len > 300) { /* else its digits say nothing more */
+    /* mostly the last digit says whether it is whole */
+    if (within == TCALL_N_EXPONENT_ || text.len > 300 ||
+        (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
         if (m->is->for_c && !tcall_num_in_range_(&num))

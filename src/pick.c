@@ -70,11 +70,14 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
+/* What a character is. */
 enum {
     TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
+    TCALL_CHAR_DIGIT_,
+    TCALL_CHAR_LETTER_,
+    TCALL_CHAR_CAPITAL_,
+    TCALL_CHAR_WIDE_, /* of a script without spaces */
+    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
 };
 
 /* The kind of all characters from a code point on, up to the next row. */
@@ -82,7 +85,7 @@ static const struct tcall_script_ {
     uint32_t first;
     uint8_t kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
     {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
     {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
@@ -105,7 +108,6 @@ typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
     uint8_t kind;
-    bool capital;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -125,13 +127,12 @@ static bool tcall_is_letter_(char c)
 
 static uint8_t tcall_char_kind_(uint32_t code)
 {
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
+    size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
+    if (code < 0x80) /* most of them */
+        i = 4;
+    while (tcall_scripts_[i].first > code)
+        i--;
+    return tcall_scripts_[i].kind;
 }
 
 /* Returns the lower letter of a code point, in Latin-1 without its accent. */
@@ -139,6 +140,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 {
     /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
         tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
@@ -161,39 +164,29 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;            /* look for sentences, and for keys of JSON */
-    bool json;             /* decode escapes */
-    bool in_key;           /* the word is part of a key */
-    bool sentence;         /* a sentence ended before the word */
-    bool paired;           /* the word includes the character at the cursor */
-    const char *start;     /* of the word in the text */
-    const char *word; /* its letters: there, or where they had to be folded */
-    size_t length;    /* of them, in bytes */
+    bool parted; /* look for sentences, and in JSON for keys and escapes */
+    bool json;
+    bool in_key;          /* the word is part of a key */
+    const char *sentence; /* where that of the word begins */
+    const char *start;    /* of the word in the text */
+    const char *letters;  /* there, or in word where they had to be folded */
+    size_t length;        /* of them, in bytes */
     unsigned initials;
-    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
-    unsigned count;        /* words of the text so far */
-    char folded[TCALL_WORD_BYTES_];
+    uint32_t stem, prefix;        /* hashes; prefix is 0 for short words */
+    unsigned count;               /* words of the text so far */
+    char word[TCALL_WORD_BYTES_]; /* its letters, folded */
 } tcall_split_;
 
 static void tcall_split_init_(tcall_split_ *words, tcall_str text)
 {
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-static void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    size_t i = 0;
-    tcall_split_init_(words, input);
-    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
-        i++;
-    words->input = true;
-    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+    const char *at = text.ptr;
+    memset(words, 0, offsetof(tcall_split_, word));
+    words->cursor = words->sentence = at;
+    words->end = text.len ? at + text.len : at;
+    while (at < words->end && (unsigned char)*at <= ' ')
+        at++;
+    words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
 /* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
@@ -209,34 +202,28 @@ static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
     return 6;
 }
 
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
+/* Returns the character at the cursor. A byte that is not UTF-8 has the
+ * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at);
+    uint32_t code = 0;
     tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
+    c.bytes = left > 0;
+    if (left > 1 && *at == '\\' && words->json)
+        c.bytes = tcall_escape_code_(at, left, &code);
+    else if (left && (unsigned char)*at < 0x80)
+        code = (unsigned char)*at;
+    else if (left && tcall_utf8_len_(at, words->end)) {
+        code = (uint32_t)tcall_utf8_next_(&at);
+        c.bytes = (size_t)(at - words->cursor);
+    }
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
+        !tcall_between_(code, 0xDF, 0xFF))
+        c.kind = TCALL_CHAR_CAPITAL_;
     return c;
 }
 
@@ -262,6 +249,67 @@ static const char tcall_bytes_[] = "                                "
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
                                    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
+/* Notes what a sign means for the next word, which the cursor is at. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+{
+    const char *next = words->cursor;
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
+            break;
+        /* fall through */
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = next; break;
+    case '"':
+        if (!words->json || *words->start != '"') /* an escaped one */
+            break;
+        words->in_key = tcall_split_is_key_(words, next);
+        if (words->in_key)
+            words->sentence = next;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->word + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Reads a word, or one sign; returns whether it was a word. A word is a row of
+ * characters of one kind, where capitals and small letters that follow them are
+ * one; or two wide characters, of which the second is read again. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    words->start = words->cursor;
+    words->letters = words->word;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+            !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
+            return true;
+        if (kind == TCALL_CHAR_WIDE_) {
+            tcall_split_put_(words, c.code);
+            return true;
+        }
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            tcall_split_sign_(words, c.code);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        kind = c.kind;
+    }
+}
+
 /* Returns where bytes of this sort end. */
 static const char *tcall_row_(const char *at, const char *end, char sort)
 {
@@ -270,128 +318,9 @@ static const char *tcall_row_(const char *at, const char *end, char sort)
     return at;
 }
 
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        words->sentence |= words->in_key;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length += tcall_utf8_(end, code);
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    words->start = words->word = words->cursor;
-    if (!after)
-        return tcall_split_fold_(words);
-    words->cursor = after;
-    words->length = (size_t)(after - words->start);
-    return true;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
- * of a shape goes on with the next one; returns false at the end of all. */
-static bool tcall_split_skip_(tcall_split_ *words)
-{
-    for (;;) {
-        const char *at = words->cursor;
-        tcall_str next;
-        words->cursor = tcall_row_(at, words->end, ' ');
-        for (; words->input && at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-        if (words->cursor < words->end)
-            return true;
-        if (!words->shape)
-            return false;
-        next = tcall_shape_words_(words->shape, words->shape_text++);
-        if (!next.len)
-            return false;
-        words->cursor = next.ptr;
-        words->end = next.ptr + next.len;
-    }
-}
-
 /* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
+ * share: y and i differ in a bit that does not count, and so do capitals. They
+ * rule most words out before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
     unsigned bits = (unsigned)(word[0] & 31) << 5;
@@ -400,6 +329,27 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
+}
+
+/* Reads a word of ASCII letters or digits, which stays where it is until
+ * somebody wants it. Returns false where other characters or escapes follow. */
+static bool tcall_split_ascii_(tcall_split_ *words)
+{
+    const char *at = words->cursor, *end = words->end;
+    const char *small = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
+    if (after == at)
+        after = tcall_row_(at, end, '0');
+    else if (small - at > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    if (after == at ||
+        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        return false;
+    words->start = words->letters = at;
+    words->length = (size_t)(after - at);
+    words->cursor = after;
+    return true;
 }
 
 /* ---- stems */
@@ -432,11 +382,11 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+/* Returns the FNV-1a hash of a word. In words with endings y counts as i: city,
  * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
+static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 {
+    uint32_t hash = TCALL_HASH_EMPTY_;
     for (; length > 0; length--, word++) {
         char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
@@ -450,46 +400,36 @@ static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length, first;
+    size_t length = words->length;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
+    words->stem = tcall_word_hash_(word, length, endings);
+    words->prefix = 0;
+    if (endings && length >= TCALL_WORD_PREFIX_)
+        words->prefix = ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true);
 }
 
 /* Reads the next wanted word and makes its stem; returns false at the end.
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
-    words->sentence = false;
-    do {
-        do
-            if (!tcall_split_skip_(words))
-                return false;
-        while (!tcall_split_read_(words));
+    size_t i;
+    for (;;) {
+        if (!words->parted)
+            words->cursor = tcall_row_(words->cursor, words->end, ' ');
+        if (words->cursor == words->end)
+            return false;
+        if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
+            continue;
         words->count++;
-        words->initials = tcall_initials_(words->word, words->length);
-    } while (words->wanted && !TCALL_BIT_OF_(words->wanted, words->initials));
-    tcall_split_lower_(words);
+        words->initials = tcall_initials_(words->letters, words->length);
+        if (!words->wanted || TCALL_BIT_OF_(words->wanted, words->initials))
+            break;
+    }
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    for (i = 0; i < words->length && words->letters != words->word; i++)
+        words->word[i] = (char)(words->letters[i] | 0x20);
     tcall_split_stem_(words);
     return true;
 }
@@ -543,8 +483,7 @@ typedef struct tcall_ranking_ {
     const tcall *outer; /* who was busy before */
     size_t mark;        /* of the block */
     tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
+    tcall_pick_opts opts;   /* with all defaults */
     tcall_record_ *records; /* of all tools */
     size_t count;           /* of all tools; a scorer may add others */
     uint32_t tools;         /* that may be picked */
@@ -627,17 +566,20 @@ static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
 static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
+    const char *sentence = ranking->input.ptr;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, ranking->input);
+    tcall_split_init_(&words, ranking->input);
+    words.parted = true;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
-        if (words.sentence && length >= 3 &&
+        if (words.sentence != sentence && length >= 3 &&
             ranking->sentence_count < TCALL_PICK_SENTENCES_) {
             ranking->sentence_count++;
             length = 0;
         }
+        sentence = words.sentence;
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
@@ -648,34 +590,28 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     }
 }
 
-/* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
-{
-    tcall_split_ words, others;
-    tcall_split_init_(&words, line);
-    words.wanted = ranking->initials;
-    while (tcall_split_next_(&words)) {
-        int term = tcall_key_term_(ranking, words.stem);
-        if (term < 0)
-            continue;
-        tcall_split_init_(&others, line);
-        while (tcall_split_next_(&others))
-            if (tcall_key_term_(ranking, others.stem) != term)
-                tcall_key_add_(ranking, others.stem, others.initials,
-                               (unsigned)term, true);
-    }
-}
-
+/* For each term that a line of synonyms contains, makes its words keys. A line
+ * is a sentence. */
 static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    const char *const *text = ranking->opts->synonyms;
+    const char *const *text = ranking->opts.synonyms;
     for (; text && *text; text++) {
-        const char *line = *text;
-        while (*line) {
-            size_t length = strcspn(line, "\n");
-            tcall_ranking_line_(ranking, tcall_slice_(line, length));
-            line += length;
-            line += *line == '\n';
+        tcall_split_ words, others;
+        tcall_split_init_(&words, tcall_str_of(*text));
+        words.parted = true;
+        words.wanted = ranking->initials;
+        while (tcall_split_next_(&words)) {
+            int term = tcall_key_term_(ranking, words.stem);
+            if (term < 0)
+                continue;
+            others = words;
+            others.cursor = words.sentence;
+            others.wanted = NULL;
+            while (tcall_split_next_(&others) &&
+                   others.sentence == words.sentence)
+                if (tcall_key_term_(ranking, others.stem) != term)
+                    tcall_key_add_(ranking, others.stem, others.initials,
+                                   (unsigned)term, true);
         }
     }
 }
@@ -687,41 +623,48 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
     return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
 
-/* Adds to the sum of a term; what is only like it counts once. */
-static void tcall_record_add_(tcall_record_ *record, unsigned key,
-                              unsigned exact, unsigned fuzzy)
-{
-    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
-    unsigned sum = tcall_record_sum_(record, term);
-    uint8_t *both = &record->sums[term / 2];
-    if (!(key & TCALL_KEY_FUZZY_))
-        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
-    else if (sum < fuzzy)
-        sum = fuzzy;
-    *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
-}
-
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
-enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+/* What a word counts in the name, title, description, tags and parameters of a
+ * tool, in quarters: when it is the word itself, when it is a synonym or has
+ * the same prefix, and for the length of the texts. Words of all schemas need
+ * no list: being common, they weigh nothing. */
+enum { TCALL_TEXT_PARAMETERS_ = 4 };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+} tcall_text_weights_[] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-/* Adds a word of a tool to the sums of the terms that have this key. Returns
- * whether there is such a term. */
+/* Returns one of the texts of a tool. Of parameters there can be several: the
+ * one after the last is empty. */
+static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
+{
+    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
+    texts[0] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
+        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key; what is
+ * only like them counts once. Returns whether there is such a term. */
 static bool tcall_record_hit_(const tcall_ranking_ *ranking,
                               tcall_record_ *record, uint32_t hash,
                               const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
-        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
-        hit = true;
+    for (; (key = tcall_key_find_(ranking, hash, &slot)) != 0; hit = true) {
+        unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+        unsigned sum = tcall_record_sum_(record, term);
+        uint8_t *both = &record->sums[term / 2];
+        if (!(key & TCALL_KEY_FUZZY_))
+            sum = tcall_at_most_(sum + weight->exact, TCALL_PICK_SUM_);
+        else if (sum < weight->fuzzy)
+            sum = weight->fuzzy;
+        *both = (uint8_t)((*both & 0xF0u >> shift) | sum << shift);
     }
     return hit;
 }
@@ -731,40 +674,28 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
+    tcall_str text = tcall_tool_text_(tool, 0);
     unsigned length = 1, asked = 0, i;
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
+    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
+        const struct tcall_text_weight_ *weight =
+            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
         tcall_split_ words;
-        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        tcall_split_init_(&words, text);
         words.wanted = ranking->initials;
-        if (i == TCALL_TEXT_PARAMETERS_) {
-            words.json = !tool->shape;
-            words.shape = tool->shape;
-        }
         while (tcall_split_next_(&words))
             if (tcall_record_hit_(ranking, record, words.stem, weight) ||
                 (words.prefix &&
                  tcall_record_hit_(ranking, record, words.prefix, weight)))
                 asked += 16;
         length += weight->length * words.count;
-        if (i == TCALL_TEXT_NAME_ && words.count)
+        if (i == 0 && words.count)
             record->name = (uint8_t)(asked / words.count);
+        text = tcall_tool_text_(tool, i + 1);
     }
     record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
 /* ---- tools that may be picked */
-
-static const tcall_pick_opts tcall_pick_defaults_ = {
-    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
-/* Private initialisers name no member: C++ would want them in order. */
-static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -775,31 +706,35 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
-    if (!safe && !opts->allow_unsafe)
+    if (!safe && !(opts && opts->allow_unsafe))
         return "unsafe";
-    if (opts->streaming && !tool->streaming)
+    if (opts && opts->streaming && !tool->streaming)
         return "streaming";
-    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
+    return opts && opts->max_cost && tool->cost > opts->max_cost ? "cost"
+                                                                 : NULL;
 }
 
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
- * Returns false once, too, when time is up. */
-static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
+ */
+static bool tcall_ranking_next_(const tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall *tc = ranking->tc;
-    const tcall_pick_opts *opts = ranking->opts;
-    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
-        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
-        ranking->timed_out = true;
-        return false;
-    }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
+        if (!tcall_pick_excludes_(ranking->tc, &ranking->opts,
+                                  &ranking->tc->desc.tools[*i]))
             return true;
     return false;
+}
+
+/* Returns whether time is up. */
+static bool tcall_ranking_is_late_(tcall_ranking_ *ranking)
+{
+    const tcall *tc = ranking->tc;
+    if (ranking->opts.timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= ranking->opts.timeout_ms)
+        ranking->timed_out = true;
+    return ranking->timed_out;
 }
 
 /* ---- the built-in scorer */
@@ -821,6 +756,8 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
     unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_record_ *record = &ranking->records[i];
+        if (tcall_ranking_is_late_(ranking))
+            break;
         tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
         ranking->lengths += record->length;
         ranking->tools++;
@@ -884,7 +821,7 @@ static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
     unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+    for (tool = 0; ranking->tools && tool < ranking->count; tool++) {
         cover = tcall_ranking_parts_(ranking, tool, parts);
         most = cover > most ? cover : most;
         for (i = 0; i <= ranking->sentence_count; i++)
@@ -920,6 +857,8 @@ static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
                                             const tcall_pick_opts *opts)
 {
+    /* Private initialisers name no member: C++ would want them in order. */
+    static const tcall_scorer words = {"words", NULL, NULL, 0, 0};
     size_t size =
         sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
     size_t mark = tcall_block_mark_(&tc->block);
@@ -935,17 +874,18 @@ static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
     ranking->outer = tc->busy;
     tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
-    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
+    if (opts)
+        ranking->opts = *opts;
+    if (!ranking->opts.scorer_count) {
+        ranking->opts.scorers = &words;
+        ranking->opts.scorer_count = 1;
+    }
     ranking->records = (tcall_record_ *)(void *)(ranking + 1);
     ranking->count = tc->desc.tool_count;
     ranking->started = tcall_now_(tc);
     tcall_ranking_input_(ranking);
     tcall_ranking_synonyms_(ranking);
-    if (ranking->term_count > 0)
-        tcall_ranking_prepare_(ranking);
+    tcall_ranking_prepare_(ranking);
     return ranking;
 }
 
@@ -984,19 +924,21 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     pick.tool = &ranking->tc->desc.tools[i];
     pick.index = (uint16_t)i;
     pick.pinned = pick.tool->pinned;
-    pick.timed_out = ranking->timed_out && !pick.pinned;
     return pick;
 }
 
 /* Makes the rank of a pick the mean of what it was and of a further scorer,
- * unless that cannot say. The sum of weighted ranks fits 32 bits without their
- * last 12, since all weights are at most 4095. */
-static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
-                                   tcall_picked *pick,
+ * unless that cannot say or time is up. The sum of weighted ranks fits 32 bits
+ * without their last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
     uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
     int score = 0;
+    if (tcall_ranking_is_late_(ranking)) {
+        pick->timed_out = !pick->weights;
+        return;
+    }
     if (scorer->score)
         score = scorer->score(scorer->user, ranking->input, pick->tool,
                               pick->index);
@@ -1016,37 +958,31 @@ static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
 static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
                               int room)
 {
-    const tcall_scorer *scorer;
+    const tcall_pick_opts *opts = &ranking->opts;
     int count = 0;
-    size_t i;
-    for (i = 0; room > 0 && tcall_ranking_next_(ranking, &i); i++) {
+    size_t i, k;
+    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (pick.pinned)
             continue;
-        for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-            if (!scorer->top)
-                tcall_ranking_combine_(ranking, &pick, scorer);
+        for (k = 0; k < opts->scorer_count; k++)
+            if (!opts->scorers[k].top)
+                tcall_ranking_combine_(ranking, &pick, &opts->scorers[k]);
         count = tcall_picks_insert_(picks, count, room, &pick);
     }
     return count;
 }
 
-/* Ranks by all scorers, of which those with `top` may want to see more tools
- * than the `most` that are to be picked; `room` are the picks there are. */
-static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int most, int room)
+/* Ranks the best again by the scorers that see no more of them. */
+static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
+                              int count)
 {
-    const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int count, i;
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        most = scorer->top > most ? scorer->top : most;
-    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
-    for (scorer = ranking->scorers; scorer < end; scorer++) {
+    size_t k;
+    int i;
+    for (k = 0; k < ranking->opts.scorer_count; k++) {
+        const tcall_scorer *scorer = &ranking->opts.scorers[k];
         count = scorer->top && scorer->top < count ? scorer->top : count;
         for (i = 0; scorer->top && i < count; i++) {
-            size_t tool = picks[i].index;
-            if (!tcall_ranking_next_(ranking, &tool))
-                break;
             tcall_ranking_combine_(ranking, &picks[i], scorer);
             tcall_picks_insert_(picks, i, count, &picks[i]);
         }
@@ -1054,36 +990,23 @@ static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Adds tools in the order of registration, without a score: those that are
- * pinned, or those that are not. */
-static int tcall_ranking_add_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, int max, bool pinned)
-{
-    size_t i;
-    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++) {
-        tcall_picked pick = tcall_ranking_pick_(ranking, i);
-        if (pick.pinned == pinned)
-            picks[count++] = pick;
-    }
-    return count;
-}
-
-/* Sets the scores, and returns the number of picks that are good enough. */
+/* Sets the scores, and keeps the picks that are good enough, or that nobody
+ * ranked in time; returns their number. */
 static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
                               tcall_picked *picks, int count)
 {
-    const tcall_pick_opts *opts = ranking->opts;
+    const tcall_pick_opts *opts = &ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
-    int i;
+    int i, kept = 0;
+    /* A hundred times a rank fits 32 bits once it is divided by 128. */
+    uint32_t least = count > 0 ? picks[0].rank / 128 * opts->relative : 0;
     for (i = 0; i < count; i++) {
-        /* A hundred times a rank fits 32 bits once it is divided by 128. */
-        uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
-        if (picks[i].score < min_score ||
-            percent < picks[0].rank / 128 * opts->relative)
-            break;
+        if (picks[i].timed_out ||
+            (picks[i].score >= min_score && picks[i].rank / 128 * 100 >= least))
+            picks[kept++] = picks[i];
     }
-    return i;
+    return kept;
 }
 
 /* Ranks the tools and chooses among them. Pinned tools have their room among
@@ -1091,19 +1014,22 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
 static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
                                  int max)
 {
-    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    const tcall_pick_opts *opts = &ranking->opts;
+    int most = opts->max ? opts->max : 3, room = max, seen, count;
     size_t i;
     for (i = 0; i < ranking->count; i++)
         room -= ranking->tc->desc.tools[i].pinned;
     most = room < most ? room : most;
-    count = tcall_ranking_run_(ranking, picks, most, room);
-    count =
-        ranking->timed_out
-            ? tcall_ranking_add_(ranking, picks, 0, most, false)
-            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
-    if (room < max)
-        count = tcall_ranking_add_(ranking, picks, count, max, true);
-    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
+    seen = most; /* scorers may want to see more than are picked */
+    for (i = 0; i < opts->scorer_count; i++)
+        seen = opts->scorers[i].top > seen ? opts->scorers[i].top : seen;
+    count = tcall_ranking_all_(ranking, picks, room < seen ? room : seen);
+    count = tcall_ranking_top_(ranking, picks, count);
+    count = tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    for (i = 0; count < max && tcall_ranking_next_(ranking, &i); i++)
+        if (ranking->tc->desc.tools[i].pinned)
+            picks[count++] = tcall_ranking_pick_(ranking, i);
+    for (i = 0; opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
         tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
@@ -1182,87 +1108,68 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes why a tool was picked, within a JSON string. */
-static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+/* Writes a tool: its score and why it was picked, or why it may not be. */
+static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_picked *pick)
 {
-    const tcall_record_ *record = &ranking->records[pick->index];
-    const char *before = "matched ";
+    const char *before = "matched ", *reason;
     unsigned i;
-    for (i = 0; i < ranking->term_count; i++) {
+    reason = tcall_pick_excludes_(ranking->tc, &ranking->opts, pick->tool);
+    tcall_write_open(w, '{');
+    tcall_write_word_(w, "tool", pick->tool->name);
+    if (!reason) {
+        tcall_write_key(w, "score");
+        tcall_write_fixed(w, pick->score, 3);
+        reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
+    }
+    tcall_write_key(w, "reason");
+    tcall_write_quote(w);
+    for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
-        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+        if (!tcall_record_sum_(&ranking->records[pick->index], i))
             continue;
         tcall_write_text(w, before);
         tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
         before = ", ";
     }
-    if (pick->pinned || pick->timed_out)
-        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-    else if (*before == 'm')
-        tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                const tcall_pick_report *report)
-{
-    const tcall_picked *pick = report->picks, *end = pick + report->count;
-    tcall_write_open(w, '[');
-    for (; pick < end; pick++) {
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", pick->tool->name);
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
-        tcall_write_key(w, "reason");
-        tcall_write_quote(w);
-        tcall_write_reason_(w, ranking, pick);
-        tcall_write_unquote(w);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
-}
-
-/* Writes the tools that may not be picked, each with the first reason. */
-static void tcall_write_excluded_(tcall_writer *w,
-                                  const tcall_ranking_ *ranking)
-{
-    size_t i;
-    tcall_write_open(w, '[');
-    for (i = 0; i < ranking->count; i++) {
-        const tcall_tool *tool = &ranking->tc->desc.tools[i];
-        const char *reason =
-            tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
-        if (!reason)
-            continue;
-        tcall_write_open(w, '{');
-        tcall_write_word_(w, "tool", tool->name);
-        tcall_write_word_(w, "reason", reason);
-        tcall_write_close(w, '}');
-    }
-    tcall_write_close(w, ']');
+    if (reason || *before == 'm')
+        tcall_write_text(w, reason ? reason : "no word of it");
+    tcall_write_unquote(w);
+    tcall_write_close(w, '}');
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count), i;
     tcall_ranking_ *ranking =
         tcall_ranking_begin_(tc, report->input, report->opts);
-    const tcall_scorer *scorer;
+    int n;
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
     tcall_write_key(w, "scorers");
     tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    for (i = 0; i < ranking->opts.scorer_count; i++) {
+        const char *name = ranking->opts.scorers[i].name;
+        tcall_write_string(w, name ? name : "words");
+    }
     tcall_write_close(w, ']');
     tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
     tcall_write_key(w, "picks");
-    tcall_write_picked_(w, ranking, report);
+    tcall_write_open(w, '[');
+    for (n = 0; n < report->count; n++)
+        tcall_write_ranked_(w, ranking, &report->picks[n]);
+    tcall_write_close(w, ']');
     tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, ranking);
+    tcall_write_open(w, '[');
+    for (i = 0; i < ranking->count; i++) {
+        tcall_picked pick = tcall_ranking_pick_(ranking, i);
+        if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
+            tcall_write_ranked_(w, ranking, &pick);
+    }
+    tcall_write_close(w, ']');
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     tcall_ranking_end_(ranking);

@@ -25,18 +25,32 @@ static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
         mask->error = TCALL_E_LIMIT;
 }
 
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+/* Reads the character at the front of some bytes, with the backslashes before
+ * it. Returns how many bytes it takes, 0: not all of them are there. Gives '\0'
+ * for one that no secret has. */
+static uint8_t tcall_mask_unit_(const char *bytes, uint8_t len, char *character)
 {
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
+    uint8_t plain = 0, end;
+    unsigned value = 0;
+    while (plain < len && bytes[plain] == '\\')
+        plain++;
+    *character = '\0';
+    if (plain == TCALL_MASK_SLASHES_)
+        return plain;
+    if (plain == len)
+        return 0;
+    *character = bytes[plain++];
+    if (plain == 1 || *character != 'u')
+        return plain;
+    for (end = plain; end < plain + 4; end++) {
+        if (end == len)
+            return 0;
+        if (tcall_hex_(bytes[end]) < 0)
+            return plain; /* no escape: a u */
+        value = value * 16 + (unsigned)tcall_hex_(bytes[end]);
+    }
+    *character = value < 0x80 ? (char)value : '\0';
+    return end;
 }
 
 /* How much of the secret the text shows after one more character; '\0' is none
@@ -52,58 +66,32 @@ static size_t tcall_mask_match_(const tcall_mask *mask, char character)
     return matched + (character && secret[matched] == character);
 }
 
-/* The last `len` bytes that are held are a character. */
+/* Lets go of the first bytes that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t len)
+{
+    mask->held = (uint8_t)(mask->held - len);
+    mask->whole = (uint8_t)(mask->whole - len);
+    memmove(mask->bytes, mask->bytes + len, mask->held);
+}
+
+/* The next bytes that are held are a character. */
 static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
 {
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
+    mask->whole = (uint8_t)(mask->whole + len);
+    mask->count++;
     mask->matched = tcall_mask_match_(mask, character);
     if (mask->matched >= TCALL_SECRET_MIN) {
         if (!mask->masked)
             tcall_mask_pass_(mask, "***", 3);
         mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
+        mask->count = 0;
+        tcall_mask_drop_(mask, mask->whole);
     }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    for (; mask->count > mask->matched; mask->count--) {
+        len = tcall_mask_unit_(mask->bytes, mask->whole, &character);
+        tcall_mask_pass_(mask, mask->bytes, len);
+        tcall_mask_drop_(mask, len);
+        mask->masked = false;
     }
 }
 
@@ -112,6 +100,8 @@ static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
                                 size_t len)
 {
     size_t i;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN)
+        return len;
     for (i = 0; i < len; i++)
         if (bytes[i] == '\\' || bytes[i] == *mask->secret)
             break;
@@ -122,11 +112,9 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
 {
     tcall_mask *mask = (tcall_mask *)user;
     size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
     while (done < len) {
+        char character;
+        uint8_t unit;
         if (!mask->held && !mask->matched) {
             size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
             tcall_mask_pass_(mask, bytes + done, plain);
@@ -134,7 +122,11 @@ TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
             done += plain;
         }
         if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
+            mask->bytes[mask->held++] = bytes[done++];
+        while ((unit = tcall_mask_unit_(mask->bytes + mask->whole,
+                                        (uint8_t)(mask->held - mask->whole),
+                                        &character)) != 0)
+            tcall_mask_take_(mask, character, unit);
     }
     return mask->error < 0 ? mask->error : (int)len;
 }
@@ -144,7 +136,7 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     tcall_mask_pass_(mask, mask->bytes, mask->held);
     mask->matched = 0;
     mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
+    mask->count = mask->whole = mask->held = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
@@ -223,41 +215,79 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+/* Returns the next hash of a chain, of the last one and more bytes. It begins
+ * with a number of its use, so that equal texts of different uses differ. */
+TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
+                                    tcall_str bytes)
 {
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[0] = tc->desc.hash_key[0] ^ hash;
     key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
+    return tcall_hash(key, bytes);
 }
 
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
+/* A hash in the making: that of what is written. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+    tcall_writer out;
+    char buf[64];
+} tcall_hashing_;
+
+static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
 {
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    hashing->hash =
+        tcall_chain_(hashing->tc, hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
 }
 
-/* Of a number its sign counts, the place of its first digit and its digits: 5,
- * 5.0 and 0.5e1 are the same. */
-static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+static tcall_writer *tcall_hashing_begin_(tcall_hashing_ *hashing,
+                                          const tcall *tc, uint64_t use)
+{
+    hashing->tc = tc;
+    hashing->hash = use;
+    tcall_writer_init(&hashing->out, hashing->buf, sizeof hashing->buf);
+    tcall_writer_sink(&hashing->out, tcall_hashing_on_, hashing);
+    return &hashing->out;
+}
+
+static uint64_t tcall_hashing_end_(tcall_hashing_ *hashing)
+{
+    tcall_writer_flush(&hashing->out);
+    return hashing->hash;
+}
+
+/* ---- values ---- */
+
+/* Writes a number in the form that all of its spellings share: its digits and
+ * the place of the first. 5, 5.0 and 0.5e1 are the same. */
+static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
 {
     tcall_num_ number = tcall_num_read_(text);
     int left = number.sign ? tcall_num_digits_(&number) : 0;
-    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
-    for (; left; left--) {
-        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
-        if (left % 8 == 1) {
-            tcall_chain_(tc, hash,
-                         tcall_slice_((const char *)word, sizeof word));
-            word[2] = 0;
-        }
-    }
-    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+    tcall_write_char_(out, number.sign < 0 ? '-' : '+');
+    for (; left; left--)
+        tcall_write_char_(
+            out, (char)('0' + tcall_num_digit_(&number, &number.first)));
+    tcall_write_char_(out, 'e');
+    tcall_write_int(out, number.sign ? number.top : 0);
+}
+
+/* Returns the hash of a value behind those of the path that leads to it; of a
+ * container that of its bracket. Getters may have decoded strings. */
+static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
+                                 bool opens)
+{
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, path);
+    if (opens)
+        tcall_write_char_(out, *at);
+    else if (tcall_text_type_(at) == TCALL_NUMBER)
+        tcall_write_canonical_(out, tcall_text_verbatim_(at));
+    else
+        tcall_write_json(out, tcall_json_of_(at, NULL));
+    return tcall_hashing_end_(&hashing);
 }
 
 /* What is nested deeper than this counts as it is written. */
@@ -270,42 +300,17 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns a string or name: of a schema, which lies in flash, as it is written;
- * of arguments, which getters may have decoded, as it is meant. */
-static tcall_str tcall_hash_string_(const char *at, bool source)
-{
-    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-}
-
-/* Hashes a value, of a container its bracket. */
-static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
-                             bool opens, bool source)
-{
-    tcall_type type = tcall_text_type_(at);
-    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
-    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
-    if (type == TCALL_NUMBER)
-        tcall_hash_number_(tc, hash, text);
-    else
-        tcall_chain_(tc, hash,
-                     type == TCALL_STRING ? tcall_hash_string_(at, source)
-                                          : text);
-}
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
-                                 bool source)
+ * does. White space does not either. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
     tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
-    uint64_t sum = 0, hash;
+    uint64_t sum = 0;
     while (at && *at) {
         bool opens =
             (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        hash = path;
-        tcall_hash_part_(tc, &hash, at, opens, source);
-        sum += hash;
+        sum += tcall_hash_part_(tc, path, at, opens);
         if (opens) {
             level->path = path;
             level->index = 0;
@@ -318,12 +323,12 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
             break;
         path = level[-1].path;
         if (level[-1].object) {
-            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            path = tcall_hash_part_(tc, path, at, false);
             at = tcall_text_value_(at);
         } else {
-            tcall_chain_(tc, &path,
-                         tcall_slice_((const char *)&level[-1].index,
-                                      sizeof level[-1].index));
+            path = tcall_chain_(tc, path,
+                                tcall_slice_((const char *)&level[-1].index,
+                                             sizeof level[-1].index));
         }
         level[-1].index++;
     }
@@ -332,62 +337,34 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
 
 uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
 {
-    return tcall_hash_walk_(tc, value.at, 0, false);
+    return tcall_hash_walk_(tc, value.at, 0);
 }
 
 /* ---- definitions ---- */
 
-/* Hashes JSON text: white space and the order of members do not matter. */
+/* Hashes JSON text. */
 static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
 {
-    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
-    return tcall_hash_walk_(tc, text, 2, true);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    return tcall_hash_walk_(
+        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
                              tool->idempotent,     tool->looks_first};
-    uint64_t hash = 1;
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    tcall_hashing_ hashing;
+    tcall_writer *out = tcall_hashing_begin_(&hashing, tc, 1);
+    tcall_write_bytes(out, (const char *)flags, sizeof flags);
+    tcall_write_string(out, tool->name);
+    tcall_write_string(out, tool->description);
+    tcall_write_string(out, tool->provided_by);
     if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
-    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
-    return hash + tcall_hash_source_(tc, tool->parameters) +
+        tcall_write_shape(out, tool->shape);
+    return tcall_hashing_end_(&hashing) +
+           tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
            5 * tcall_hash_source_(tc, tool->provider_schema);
 }
@@ -398,17 +375,17 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
                                          const tcall_call *call)
 {
-    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
-        return hash + tcall_hash_text_(tc, 6, tcall_asked_text_(call));
+        return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
     return hash + tcall_hash_json(tc, call->asked->args);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
 {
-    if (!call->tool)
-        return 0;
-    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+    return call->tool ? tcall_hash_asked_(tc, call) +
+                            tcall_hash_definition_(tc, call->tool)
+                      : 0;
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -418,37 +395,20 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
         const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        key = tcall_chain_(tc, key, call->id);
+        key = tcall_chain_(tc, key,
+                           tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
+        key = tcall_chain_(tc, key, session->id);
+        key = tcall_chain_(tc, key, session->agent);
     }
     return key;
 }
 
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    uint32_t hash = cx->tc ? (uint32_t)tcall_chain_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
@@ -505,6 +465,19 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 #define TCALL_GLANCE_     32
 #define TCALL_GLANCE_ALL_ 160
 
+/* Writes a value, cut where it is long. */
+static void tcall_write_glance_(tcall_writer *out, tcall_json value)
+{
+    char room[TCALL_GLANCE_];
+    tcall_writer glance;
+    tcall_writer_init(&glance, room, sizeof room);
+    tcall_write_json(&glance, value);
+    tcall_write_bytes(out, room,
+                      glance.error ? tcall_utf8_cut_(room, sizeof room - 1)
+                                   : glance.fill);
+    tcall_write_text(out, glance.error ? "..." : "");
+}
+
 /* Writes the members of an object as key=value, ..., in passing: a long value
  * is cut, and so is a long list. */
 TCALL_NOINLINE_ static void
@@ -517,21 +490,14 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
         tcall_str value = tcall_text_verbatim_(member.at);
-        char room[TCALL_GLANCE_];
-        tcall_writer glance;
-        tcall_writer_init(&glance, room, sizeof room);
-        if (passing) { /* getters may have decoded it */
-            tcall_write_json(&glance, member);
-            value = tcall_slice_(room, glance.len);
-        }
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
         tcall_write_text(out, "=");
-        if (glance.error)
-            value.len = tcall_utf8_cut_(room, sizeof room - 1);
-        tcall_write_bytes(out, value.ptr, value.len);
-        tcall_write_text(out, glance.error ? "..." : "");
+        if (passing)
+            tcall_write_glance_(out, member);
+        else
+            tcall_write_bytes(out, value.ptr, value.len);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
@@ -550,7 +516,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     const tcall_tool *tool = call->tool;
     tcall_block *block = &call->cx.tc->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -589,41 +555,45 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_permissions_(tcall_writer *out, unsigned set,
-                         const char *const *names, const char *separator)
+/* Writes the names of a set of permissions: in words, or as the developer
+ * writes them. */
+TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
+                                                     unsigned set, bool in_c)
 {
-    const char *before = "";
-    for (; set; set >>= 1, names++)
-        if (set & 1) {
-            tcall_write_text(out, before);
-            tcall_write_text(out, *names);
-            before = separator;
-        }
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
+    const char *name = names, *before = "";
+    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
+        const char *letter = name;
+        if (!(set & 1))
+            continue;
+        tcall_write_text(out, before);
+        tcall_write_text(out, in_c ? "TCALL_" : "");
+        for (; *letter; letter++)
+            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
+        before = in_c ? " | " : " and ";
+    }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_SHARED_ void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
+                                              const tcall_ctx *cx)
 {
-    static const char *const names[] = {"read", "write", "execute", "network",
-                                        "actuate"};
     const tcall_tool *tool = cx->call->tool;
-    unsigned allow = cx->tc->desc.allow, missing = tcall_needs_(tool) & ~allow;
+    unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
         tcall_write_text(out, "this tool was removed");
-    } else if (!missing) {
+    } else if (tcall_enabled(tool, allow)) {
         tcall_write_text(out, "is not for this user: ");
         tcall_write_text(out, tcall_withheld_(cx->tc, tool));
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, names, " and ");
+            tcall_write_permissions_(out, tool->permissions, false);
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow & TCALL_EVERYTHING, names, " and ");
+        tcall_write_permissions_(out, allow, false);
     }
 }
 
@@ -662,11 +632,40 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
+/* Who finds the words for a failure. */
+typedef enum tcall_cause_ {
+    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
+    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
+    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
+    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
+} tcall_cause_;
+
+static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
 {
-    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
-           !cx->failure.reason.len;
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (failure->reason.len)
+        return TCALL_CAUSE_GIVEN_;
+    if (failure->error == TCALL_E_INVALID && call->asked->faults)
+        return TCALL_CAUSE_REFUSED_;
+    return failure->error == TCALL_E_DENIED && call->tool &&
+                   tcall_withheld_(cx->tc, call->tool)
+               ? TCALL_CAUSE_DENIED_
+               : TCALL_CAUSE_ERROR_;
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    switch (tcall_cause_of_(cx)) {
+    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
+    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
+    case TCALL_CAUSE_ERROR_:
+        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+        break;
+    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    }
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -684,22 +683,19 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->asked->args.at) {
+    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
+    if (call->tool && call->asked->args.at && !refused) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
+    if (cx->failure.by && !refused) {
+        tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
+    tcall_say_why_(out, cx);
 }
 
 /* Writes what the model can do about the failure. */
@@ -735,10 +731,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
+        tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -770,31 +763,121 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     cx->wanted = wanted;
 }
 
-/* ---- what is written for logs ---- */
+/* ---- events ---- */
 
-/* A writer through a mask to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
 
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
+/* Writes what the developer does about a tool that is not permitted. */
+static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-    tcall_write_open(writer, '{');
+    const tcall_tool *tool = cx->call->tool;
+    unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
+    if (tool->permissions > TCALL_EVERYTHING || !missing)
+        return;
+    tcall_write_text(out, ": add ");
+    tcall_write_permissions_(out, missing, true);
+    tcall_write_text(out, " to tcall_desc.allow");
 }
 
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+/* Returns why a call failed: in words that are written for it, where there are
+ * none, into memory of the call. */
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    char *room = NULL;
+    tcall_writer out;
+    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
+    if (!room)
+        return cause == TCALL_CAUSE_GIVEN_
+                   ? cx->failure.reason
+                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_text(&out, cx->call->tool->name);
+        tcall_write_text(&out, " ");
+    }
+    tcall_say_why_(&out, cx);
+    if (cause == TCALL_CAUSE_DENIED_)
+        tcall_say_remedy_(&out, cx);
+    return tcall_slice_(room, out.fill);
+}
+
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    tcall *tc = call->cx.tc;
+    tcall_event event;
+    if (!tcall_is_heard_(tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
+    if (kind == TCALL_EVENT_END)
+        event.ms = call->run_ms;
+    if (kind == TCALL_EVENT_HYDRATED)
+        event.ms = call->hydrate_ms;
+    tcall_tell_(tc, &event, kind);
+}
+
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+    tc->desc.events = &tcall_events;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+/* ---- what is written for logs ---- */
+
+/* Writes an object about a call through a mask for the key of its agent, in
+ * pieces, so that its length does not matter, to a sink, which has to take all
+ * that it is given. */
+static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
+                               void (*write)(tcall_writer *out, const tcall *tc,
+                                             const tcall_call *call),
+                               tcall_sink sink, void *user)
+{
+    tcall_mask mask;
+    tcall_writer out;
+    char buf[64];
+    int result;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = tc->key;
+    mask.sink = sink;
+    mask.user = user;
+    tcall_writer_init(&out, buf, sizeof buf);
+    tcall_writer_sink(&out, tcall_mask_put, &mask);
+    write(&out, tc, call);
+    result = tcall_writer_flush(&out);
+    return result < 0 ? result : tcall_mask_end(&mask);
 }
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
@@ -899,6 +982,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     const tcall_attempt *asked = call->asked;
+    tcall_write_open(out, '{');
     tcall_write_word_(out, "provider", call->provider);
     tcall_write_identity_(out, call);
     if (tool)
@@ -938,12 +1022,8 @@ static int tcall_write_on_(void *writer, const char *bytes, size_t len)
 int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                            const tcall_call *call)
 {
-    tcall_masked_ masked;
-    tcall_writer writer;
     tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
+    tcall_write_masked_(tc, call, tcall_write_origin_, tcall_write_on_, out);
     return out->error;
 }
 
@@ -956,30 +1036,37 @@ static void tcall_write_session_(tcall_writer *out,
     tcall_write_pair_(out, "user", session->user);
 }
 
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
+/* Writes the line of an audit. */
+static void tcall_write_line_(tcall_writer *out, const tcall *tc,
+                              const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    tcall_cause_ cause = tcall_cause_of_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_identity_(out, call);
+    if (cx->session)
+        tcall_write_session_(out, cx->session);
+    tcall_write_key(out, "arguments");
+    if (call->asked->args.at)
+        tcall_write_json(out, call->asked->args);
+    else
+        tcall_write_str(out, tcall_asked_text_(call));
+    tcall_write_validated_(out, call);
+    tcall_write_count_(out, "attempts", cx->attempt);
+    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
+    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_outcome_(out, cx->failure.error);
+    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+        tcall_write_key(out, "reason");
+        tcall_write_quote(out);
+        tcall_say_why_(out, cx);
+        tcall_write_unquote(out);
+    }
+    tcall_write_text(out, "}\n");
+}
+
 TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
 {
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_identity_(&out, call);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->asked->args.at)
-        tcall_write_json(&out, call->asked->args);
-    else
-        tcall_write_str(&out, tcall_asked_text_(call));
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_outcome_(&out, cx->failure.error);
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_masked_(cx->tc, cx->call, tcall_write_line_, sink, user);
 }

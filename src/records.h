@@ -72,8 +72,8 @@ typedef struct tcall_mask {
     /* private */
     size_t matched; /* characters of the secret that the text has just shown */
     bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    uint8_t count;  /* of the characters that are held and whole */
+    uint8_t whole, held; /* bytes of these, and of all that are held */
     char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;

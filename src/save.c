@@ -5,9 +5,11 @@
 /* ==========================================================================
  * >>save
  *
- * Numbers are written seven bits a byte, the lowest first, a text after its
- * length. Last comes a sum of all bytes: memory that lost its power while it
- * was written must not become a conversation.
+ * The bytes are described once, for both ways: a function for a number, a text,
+ * an item and so on writes what it is given, or gives what is read. Numbers
+ * have seven bits a byte, the lowest first; a text comes after its length. Last
+ * is a sum of all bytes: memory that lost its power while it was written must
+ * not become a conversation.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -37,6 +39,13 @@ static const char tcall_save_cut_[] =
     "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
     "\"cancelled\",\"ran\":true}";
 
+/* In front of each item. */
+enum {
+    TCALL_SAVE_END_, /* there is none */
+    TCALL_SAVE_ITEM_,
+    TCALL_SAVE_ANSWER_ /* the first one of the last answer */
+};
+
 /* The bytes of a sum, the lowest first. */
 static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
 {
@@ -45,72 +54,116 @@ static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
         bytes[i] = (char)(sum >> 8 * i);
 }
 
+/* ---- both ways ---- */
+
+/* Where bytes go to, or come from. */
+typedef struct tcall_saved_ {
+    tcall_writer *out; /* NULL: they are read */
+    uint32_t sum;      /* of those written */
+    tcall_str rest;    /* to be read */
+    bool damaged;      /* it ends too early, or a number is too large */
+    bool users;        /* the last item read is of the user's side */
+} tcall_saved_;
+
+/* Returns these bytes, or those read in their place: none beyond the end. */
+static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
+{
+    if (saved->out) {
+        saved->sum = tcall_hash_more_(saved->sum, bytes);
+        tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
+        return bytes;
+    }
+    if (bytes.len > saved->rest.len) {
+        saved->damaged = true;
+        bytes.len = 0;
+    }
+    bytes.ptr = saved->rest.ptr;
+    saved->rest.ptr += bytes.len;
+    saved->rest.len -= bytes.len;
+    return bytes;
+}
+
+static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
+{
+    uint32_t same = 0;
+    int shift;
+    for (shift = 0; shift < 32; shift += 7) {
+        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
+        byte = one.len ? *one.ptr : (char)0;
+        same |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return same;
+        number >>= 7;
+    }
+    saved->damaged = true;
+    return 0;
+}
+
+static tcall_str tcall_saved_text_(tcall_saved_ *saved, tcall_str text)
+{
+    text.len = tcall_saved_number_(saved, (uint32_t)text.len);
+    return tcall_saved_bytes_(saved, text);
+}
+
+/* What the turn waits for, which is returned, and numbers of the agent. */
+static uint32_t tcall_saved_head_(tcall_saved_ *saved, tcall_agent *agent,
+                                  uint32_t waits)
+{
+    tcall_turn *turn = &agent->turn;
+    waits = tcall_saved_number_(saved, waits);
+    agent->chat.made = tcall_saved_number_(saved, agent->chat.made);
+    turn->id = tcall_saved_number_(saved, turn->id);
+    turn->rounds = (uint16_t)tcall_saved_number_(saved, turn->rounds);
+    turn->calls = (uint16_t)tcall_saved_number_(saved, turn->calls);
+    turn->tokens = tcall_saved_number_(saved, turn->tokens);
+    agent->setting = tcall_saved_number_(saved, agent->setting);
+    agent->picked = tcall_saved_number_(saved, agent->picked) != 0;
+    return waits;
+}
+
+/* The bytes of an image are elsewhere. */
+static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
+{
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text.len = 0;
+    item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
+    item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
+    tcall_item_set_flags_(item,
+                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        tcall_str *text = tcall_item_part_(item, part);
+        *text = tcall_saved_text_(saved, *text);
+    }
+}
+
 /* ---- out ---- */
 
-typedef struct tcall_saver_ {
-    tcall_writer *out;
-    uint32_t sum;
-} tcall_saver_;
-
-static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
-{
-    saver->sum = tcall_hash_more_(saver->sum, bytes);
-    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
-}
-
-static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
-{
-    char bytes[5];
-    size_t len = 0;
-    for (; number >= 0x80; number >>= 7)
-        bytes[len++] = (char)(0x80 | (number & 0x7F));
-    bytes[len++] = (char)number;
-    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
-}
-
-static void tcall_save_numbers_(tcall_saver_ *saver, const uint32_t *numbers,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        tcall_save_number_(saver, numbers[i]);
-}
-
-static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
-{
-    tcall_save_number_(saver, (uint32_t)text.len);
-    tcall_save_bytes_(saver, text);
-}
-
-/* Writes an item: what begins with it, its numbers, its texts. */
-static void tcall_save_item_(tcall_saver_ *saver, tcall_item item,
+static void tcall_save_item_(tcall_saved_ *saved, tcall_item item,
                              uint32_t begins)
 {
-    const uint32_t numbers[] = {begins, item.kind, (uint32_t)-item.error,
-                                tcall_item_flags_(&item)};
-    int part;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        item.text.len = 0; /* its bytes are elsewhere */
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    tcall_saved_number_(saved, begins);
+    tcall_saved_item_(saved, &item);
 }
 
 /* Writes the items of the conversation. */
-static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_items_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     size_t at = 0, next = 0;
     tcall_item item;
     for (; tcall_chat_next(&agent->chat, &next, &item); at = next) {
         if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
             break; /* the answer is not whole: it is asked for again */
-        tcall_save_item_(saver, item, at == agent->answer_at ? 2 : 1);
+        tcall_save_item_(saved, item,
+                         at == agent->answer_at ? TCALL_SAVE_ANSWER_
+                                                : TCALL_SAVE_ITEM_);
     }
 }
 
 /* A call that has begun must not begin again after a restart, whose tool may
  * have had its effect: what is known of it now is its result then. */
-static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
+static void tcall_save_begun_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall_call *call = agent->batch;
     int i;
@@ -125,101 +178,65 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         if (!tcall_agent_answered_(agent, call->id) &&
             (tcall_settled_(cx) ||
              (cx->result.ran && !cx->approval_asked && !tcall_repeatable_(cx))))
-            tcall_save_item_(saver, item, 1);
+            tcall_save_item_(saved, item, TCALL_SAVE_ITEM_);
     }
 }
 
-/* Writes what the turn waits for, the numbers, and the offer by names: the
- * table may be another one after the restart. */
-static void tcall_save_head_(tcall_saver_ *saver, const tcall_agent *agent)
+/* Writes the offer by names: the table may be another one after a restart. */
+static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_turn *turn = &agent->turn;
-    const uint32_t numbers[] = {
-        agent->chat.made, turn->id,
-        turn->rounds,     turn->calls,
-        turn->tokens,     agent->setting,
-        agent->picked,    (uint32_t)tcall_agent_tools_(agent)};
-    uint32_t waits = 0;
     size_t i;
+    tcall_saved_number_(saved, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (TCALL_BIT_OF_(tc->offer, i))
+            tcall_saved_text_(saved, tcall_str_of(tc->desc.tools[i].name));
+}
+
+/* Returns what the turn waits for. */
+static uint32_t tcall_save_waits_(const tcall_agent *agent)
+{
+    uint32_t waits = TCALL_SAVE_REST_;
     while (waits < TCALL_SAVE_ASKS_ &&
            tcall_save_states_[waits] != agent->state)
         waits++;
-    if (waits == TCALL_SAVE_ASKS_ && turn->plan)
-        waits = TCALL_SAVE_PLANS_;
-    tcall_save_number_(saver, waits);
-    tcall_save_numbers_(saver, numbers, TCALL_ARRAY_LEN(numbers));
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (TCALL_BIT_OF_(tc->offer, i))
-            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
+    /* the same of a plan is the next one */
+    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
+    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_head_(&saver, agent);
-    tcall_save_items_(&saver, agent);
-    tcall_save_begun_(&saver, agent);
-    tcall_save_number_(&saver, 0);
+    tcall_saved_bytes_(&saved,
+                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    /* what is written stays as it is */
+    tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
+                      tcall_save_waits_(agent));
+    tcall_save_offer_(&saved, agent);
+    tcall_save_items_(&saved, agent);
+    tcall_save_begun_(&saved, agent);
+    tcall_saved_number_(&saved, TCALL_SAVE_END_);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saver.sum, sum);
+    tcall_save_sum_(saved.sum, sum);
     return tcall_write_bytes(out, sum, sizeof sum);
 }
 
 /* ---- in ---- */
 
-typedef struct tcall_loader_ {
-    tcall_str rest;
-    bool damaged;
-    /* Of what is loaded: */
-    int calls;  /* of the last answer */
-    int open;   /* of them, those that have no result */
-    bool users; /* the last item is of the user's side */
-} tcall_loader_;
-
-/* Gives a number; 0 beyond the end, or the range. */
-static uint32_t tcall_load_number_(tcall_loader_ *loader)
-{
-    uint32_t number = 0;
-    int shift;
-    for (shift = 0; shift < 32 && loader->rest.len; shift += 7) {
-        uint8_t byte = (uint8_t)*loader->rest.ptr++;
-        loader->rest.len--;
-        number |= (uint32_t)(byte & 0x7F) << shift;
-        if (!(byte & 0x80))
-            return number;
-    }
-    loader->damaged = true;
-    return 0;
-}
-
-static tcall_str tcall_load_text_(tcall_loader_ *loader)
-{
-    size_t len = tcall_load_number_(loader);
-    const tcall_str text = tcall_slice_(loader->rest.ptr, len);
-    if (len > loader->rest.len) {
-        loader->damaged = true;
-        return tcall_slice_(NULL, 0);
-    }
-    loader->rest.ptr += len;
-    loader->rest.len -= len;
-    return text;
-}
-
 /* Tools that are gone, or permitted no more, are not offered. */
-static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
+static void tcall_load_offer_(tcall_saved_ *saved, tcall *tc)
 {
-    uint32_t count = tcall_load_number_(loader);
+    uint32_t count = tcall_saved_number_(saved, 0);
     memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
-    for (; count && !loader->damaged; count--) {
-        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(loader));
+    for (; count && !saved->damaged; count--) {
+        const tcall_tool *tool =
+            tcall_find(tc, tcall_saved_text_(saved, tcall_slice_(NULL, 0)));
         if (tool && !tcall_withheld_(tc, tool))
             tcall_set_bit_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
@@ -227,60 +244,38 @@ static void tcall_load_offer_(tcall *tc, tcall_loader_ *loader)
 
 /* May the item stand here? All calls have one result each, right behind the
  * answer that they are of, before anything else is said. */
-static bool tcall_load_fits_(tcall_loader_ *loader, const tcall_chat *chat,
-                             const tcall_item *item)
+static bool tcall_load_fits_(const tcall_saved_ *saved,
+                             const tcall_agent *agent, const tcall_item *item)
 {
-    const bool users = tcall_is_users_(item->kind);
-    const bool next = tcall_item_opens_(item) || (loader->users && !users);
+    const bool open = agent->call_at < agent->answer.calls;
+    const bool next = tcall_item_opens_(item) ||
+                      (saved->users && !tcall_is_users_(item->kind));
     tcall_str id = item->id;
-    if ((next && loader->open) ||
-        (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)))
-        return false;
-    loader->users = users;
-    loader->calls += item->kind == TCALL_ITEM_CALL;
-    loader->open += item->kind == TCALL_ITEM_CALL;
-    loader->open -= item->kind == TCALL_ITEM_RESULT;
-    return true;
+    return !(open && next) && (item->kind != TCALL_ITEM_RESULT ||
+                               tcall_chat_asked_(&agent->chat, &id));
 }
 
 /* Adds one item, as any other that enters the conversation. */
-static int tcall_load_item_(tcall_chat *chat, tcall_loader_ *loader)
+static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
+                            uint32_t begins)
 {
+    tcall_chat *chat = &agent->chat;
     tcall_item item;
-    int part;
     memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)tcall_load_number_(loader);
-    item.error = -(int)tcall_load_number_(loader);
-    tcall_item_set_flags_(&item, tcall_load_number_(loader));
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(&item, part) = tcall_load_text_(loader);
-    if (loader->damaged || item.kind > TCALL_ITEM_IMAGE ||
-        !tcall_load_fits_(loader, chat, &item))
+    tcall_saved_item_(saved, &item);
+    if (saved->damaged || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(saved, agent, &item))
         return TCALL_E_PROTOCOL;
-    if (item.kind == TCALL_ITEM_IMAGE)
-        chat->edited = true;
-    return tcall_chat_add(chat, &item);
-}
-
-/* Adds all items. */
-static int tcall_load_items_(tcall_agent *agent, tcall_loader_ *loader)
-{
-    uint32_t begins;
-    int error = TCALL_OK;
-    while (error == TCALL_OK && (begins = tcall_load_number_(loader)) != 0) {
-        if (begins == 2) {
-            agent->answer_at = agent->chat.block->low - agent->chat.start;
-            loader->calls = 0;
-        }
-        error = tcall_load_item_(&agent->chat, loader);
+    if (begins == TCALL_SAVE_ANSWER_) {
+        agent->answer_at = chat->block->low - chat->start;
+        agent->answer.calls -= agent->call_at;
+        agent->call_at = 0;
     }
-    if (error < 0)
-        return error;
-    agent->answer.calls = loader->calls;
-    agent->call_at = loader->calls - loader->open;
-    return !loader->damaged && !loader->rest.len && agent->call_at >= 0
-               ? TCALL_OK
-               : TCALL_E_PROTOCOL;
+    agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+    agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    saved->users = tcall_is_users_(item.kind);
+    chat->edited = chat->edited || item.kind == TCALL_ITEM_IMAGE;
+    return tcall_chat_add(chat, &item);
 }
 
 /* Takes up the turn where it was left: calls wait in it, and only there. */
@@ -319,38 +314,37 @@ static bool tcall_load_whole_(tcall_str *bytes)
 /* Puts what is saved in place of the conversation, which is empty. */
 static int tcall_load_(tcall_agent *agent, tcall_str bytes)
 {
-    tcall_turn *turn = &agent->turn;
-    tcall_loader_ loader;
-    uint32_t waits;
-    int error;
-    memset(&loader, 0, sizeof loader);
-    loader.users = true;
+    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_load_whole_(&bytes))
         return TCALL_E_PROTOCOL;
-    loader.rest = bytes;
-    waits = tcall_load_number_(&loader);
-    agent->chat.made = tcall_load_number_(&loader);
-    turn->id = tcall_load_number_(&loader);
-    turn->rounds = (uint16_t)tcall_load_number_(&loader);
-    turn->calls = (uint16_t)tcall_load_number_(&loader);
-    turn->tokens = tcall_load_number_(&loader);
-    agent->setting = tcall_load_number_(&loader);
-    agent->picked = tcall_load_number_(&loader) != 0;
-    tcall_load_offer_(agent->desc.tc, &loader);
-    error = tcall_load_items_(agent, &loader);
-    return error < 0 ? error : tcall_load_turn_(agent, waits);
+    saved.rest = bytes;
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, agent->desc.tc);
+    do {
+        begins = tcall_saved_number_(&saved, 0);
+        if (begins != TCALL_SAVE_END_)
+            error = tcall_load_item_(&saved, agent, begins);
+    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
+    if (error == TCALL_OK)
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    return error;
 }
 
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     tcall *tc = agent->desc.tc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
+    agent->answer.calls = agent->call_at = 0;
     agent->unanswered = agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)

@@ -238,52 +238,64 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     return writer->error;
 }
 
-/* ---- an example of what a shape allows ---- */
+/* ---- an example of what is allowed ----
+ *
+ * Whether it is, somebody looks later: of several rules some may not be met.
+ */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
+/* Returns the number within limits that is nearest to one that is liked, as a
+ * multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+                                tcall_int one, tcall_int step)
 {
-    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_char_(out, "value"[i % 5]);
-    tcall_write_unquote(out);
+    tcall_int low = is->low.number, high = is->high.number;
+    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (is->low.how && value < low)
+        value = low;
+    value += (step - value % step) % step;
+    if (is->high.how && value > high)
+        value = high - (high % step + step) % step;
+    if (is->low.how && value < low) /* 0.5, not 1 */
+        value = is->low.number / 2 + is->high.number / 2;
+    return value;
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
+                                            const tcall_limits_ *is,
+                                            tcall_int step)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
+    tcall_int one = 1, len, i;
+    if (types & TCALL_SHAPE_STRING) {
+        len = tcall_nearest_(is, 5, 1, 1);
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        for (i = 0; i < is->digits; i++)
+            one *= 10;
+        tcall_write_comma_(out);
+        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
+                          is->digits);
+    }
 }
 
 /* Writes a value that a node allows. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
+    const tcall_limits_ is = tcall_limits_of_(node);
     (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
     else
-        tcall_put_number_near_(out, node);
+        tcall_put_near_(out, node->types, &is, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
@@ -291,6 +303,124 @@ TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
                                               const tcall_object *shape)
 {
     tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+}
+
+/* ---- an example of what the text of a schema allows ---- */
+
+/* So many decimals of its numbers count. */
+enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
+
+/* Returns the value of a keyword in units of the last of so many decimals,
+ * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
+ * sums of them are numbers, too. */
+static tcall_int tcall_example_units_(const char *schema, uint8_t on,
+                                      int digits)
+{
+    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
+    tcall_num_ number = tcall_text_number_(at ? at : "0");
+    tcall_int value;
+    int rest;
+    tcall_num_whole_(&number, digits + 1, &value, &rest);
+    return value / 10 + (value % 10 > 0 || rest > 0);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
+                                                       const char *schema,
+                                                       unsigned types)
+{
+    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
+    tcall_int step =
+        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
+    tcall_limits_ is;
+    uint8_t on;
+    memset(&is, 0, sizeof is);
+    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
+        if (tcall_limits_by_(on) == is.of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on)))
+            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
+                tcall_example_units_(schema, on, is.digits), true,
+                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
+    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    tcall_write_open(out, '{');
+    for (; name && !out->error; name = tcall_text_sibling_(name)) {
+        const char *property = tcall_text_find_(first, name);
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type)
+        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (types == TCALL_SHAPE_OBJECT && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (types == TCALL_SHAPE_ARRAY && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_schema_scalar_(out, schema, types);
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
 }
 
 /* ---- JSON Schema ---- */

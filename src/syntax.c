@@ -18,8 +18,7 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_ESCAPE_,
        TCALL_AT_HEX_,
        TCALL_AT_HALF_,
-       TCALL_AT_LITERAL_,
-       TCALL_AT_NUMBER_
+       TCALL_AT_BARE_
 };
 
 /* Ends the reading with an error at a place. The first error stays. */
@@ -217,43 +216,94 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
-/* ---- numbers, literals, values ---- */
+/* ---- numbers and literals ---- */
 
-/* Returns the state of a number or literal after this character, 0 where it
- * does not go on with it. */
-static uint8_t tcall_bare_next_(bool number, uint8_t state, char c)
+/* Where a number is, or a literal, of which the offset is added. It may end
+ * where nothing of it need follow: after what is marked, and a literal. */
+enum {
+    TCALL_N_NONE_, /* in neither */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_POINT_,
+    TCALL_N_E_,
+    TCALL_N_SIGN_,     /* of the exponent */
+    TCALL_N_ZERO_,     /* a 0 before the point; may end, */
+    TCALL_N_INTEGER_,  /* digits before the point; may end, */
+    TCALL_N_FRACTION_, /* digits after the point; may end, */
+    TCALL_N_EXPONENT_, /* its digits; may end */
+    TCALL_N_LITERAL_
+};
+
+/* What follows by the class of the next character, NONE: it is none of it. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {6, 7, 0, 0, 0, 2}, /* start */
+    {6, 7, 0, 0, 0, 0}, /* minus */
+    {8, 8, 0, 0, 0, 0}, /* point */
+    {9, 9, 0, 0, 5, 5}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {0, 0, 3, 4, 0, 0}, /* zero */
+    {7, 7, 3, 4, 0, 0}, /* integer */
+    {8, 8, 0, 4, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns where it is after this character, NONE where that is none of it. */
+static uint8_t tcall_bare_next_(uint8_t at, char c)
 {
-    if (number)
-        return tcall_number_next_(state, c);
-    return c && TCALL_BYTE_(tcall_literals_ + state) == c ? (uint8_t)(state + 1)
-                                                          : (uint8_t)0;
+    const uint8_t *next;
+    if (at >= TCALL_N_LITERAL_)
+        return c && TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_]) == c
+                   ? (uint8_t)(at + 1)
+                   : (uint8_t)TCALL_N_NONE_;
+    next = tcall_number_grammar_[at];
+    if (tcall_is_digit_(c))
+        next += c != '0';
+    else if (c == '.')
+        next += 2;
+    else if ((c | 0x20) == 'e')
+        next += 3;
+    else if (c == '+' || c == '-')
+        next += c == '+' ? 4 : 5;
+    else
+        return TCALL_N_NONE_;
+    return TCALL_FETCH_8_(next);
 }
 
-/* Eats a number or literal, as far as it is there. Where a number ends shows
- * behind it. */
+static bool tcall_bare_ends_(uint8_t at)
+{
+    return at >= TCALL_N_LITERAL_
+               ? !TCALL_BYTE_(&tcall_literals_[at - TCALL_N_LITERAL_])
+               : at >= TCALL_N_ZERO_;
+}
+
+/* Eats a number or literal, as far as it is there: where it ends shows behind
+ * it. */
 static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
                                       const char *end)
 {
-    const bool number = s->state == TCALL_AT_NUMBER_;
     const char *at = from;
-    uint8_t state = s->within, next = state;
-    bool ends;
-    for (; at < end; at++) {
-        next = tcall_bare_next_(number, state, *at);
-        if (!next)
-            break;
-        state = next;
+    uint8_t within = s->within, next = within;
+    while (at < end && (next = tcall_bare_next_(within, *at)) != 0) {
+        within = next;
+        at++;
+        if (within > TCALL_N_ZERO_ && within < TCALL_N_LITERAL_)
+            while (at < end && tcall_is_digit_(*at))
+                at++;
     }
-    s->within = state;
+    s->within = within;
     tcall_syntax_part_(s, from, at);
-    ends = number ? tcall_number_ends_(state)
-                  : !TCALL_BYTE_(tcall_literals_ + state);
-    if (ends && !(number && next))
-        tcall_syntax_value_ends_(s, at);
-    else if (at < end)
-        tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    if (next)
+        return at;
+    if (!tcall_bare_ends_(within))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_value_ends_(s, at);
     return at;
 }
+
+/* ---- values ---- */
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
@@ -285,6 +335,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
+        s->types = types;
         s->from = at;
         ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
@@ -296,12 +347,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (types == TCALL_SHAPE_STRING)
         return tcall_syntax_quote_(s, at, end, false);
     s->named = false;
-    s->state = TCALL_AT_LITERAL_;
-    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
-    if (types & TCALL_SHAPE_NUMBER) {
-        s->state = TCALL_AT_NUMBER_;
-        s->within = TCALL_N_START_;
-    }
+    s->state = TCALL_AT_BARE_;
+    s->within = (uint8_t)(types & TCALL_SHAPE_NUMBER ? TCALL_N_START_
+                          : c == 't'                 ? TCALL_N_LITERAL_
+                          : c == 'f'                 ? TCALL_N_LITERAL_ + 5
+                                                     : TCALL_N_LITERAL_ + 11);
     return tcall_syntax_bare_(s, at, end);
 }
 
@@ -342,8 +392,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_DONE_: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
     case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
-    case TCALL_AT_LITERAL_:
-    case TCALL_AT_NUMBER_: return tcall_syntax_bare_(s, at, end);
+    case TCALL_AT_BARE_: return tcall_syntax_bare_(s, at, end);
     default: return tcall_syntax_escape_(s, at);
     }
 }
@@ -377,11 +426,12 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s,
     return (size_t)(at - bytes);
 }
 
-/* Ends the text; a number at the root ends only here. Returns the error. */
+/* Ends the text; a number or literal at the root ends only here. Returns the
+ * error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
-        tcall_number_ends_(s->within))
+    if (!s->error && s->state == TCALL_AT_BARE_ && !s->depth &&
+        tcall_bare_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -427,6 +477,7 @@ static void tcall_tokens_string_(tcall_syntax_ *s, const char *from,
         tcall_syntax_named_(s, text, to);
         return;
     }
+    s->types = TCALL_SHAPE_STRING;
     TCALL_USER_(s, begin)(s, '"');
     tcall_syntax_part_(s, text, to);
     tcall_syntax_value_ends_(s, to + 1);

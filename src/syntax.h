@@ -60,10 +60,11 @@ struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
     uint8_t state, depth;
-    uint8_t within; /* the state of a number, place in a literal, or digits of a
-                     * \u escape to come */
+    uint8_t within; /* where in a number or literal, or the digits of a \u
+                     * escape that are to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
+    uint8_t types; /* that a value may have which begins as the last one did */
     bool halt;     /* the value is complete, there is an error, a line ends */
     bool object;   /* the innermost open container is one */
     bool named;    /* the string at hand is a name */

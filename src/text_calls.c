@@ -239,7 +239,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
+    out = tcall_hydrate_writer_(block);
     if (!tcall_spoken_members_(text, &out))
         return false;
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)

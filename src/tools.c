@@ -679,3 +679,73 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool,
 
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {
     tcall_report_tell_, tcall_report_check_, tcall_error_text};
+
+/* ---- who reads the schema text of a row ----
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(const tcall_judged_ *judged,
+                               const tcall_schema *fault)
+{
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
+    if (out) {
+        tcall_write_text(out, judged->which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, fault);
+        tcall_write_text(out, "\n");
+    }
+}
+
+/* A schema of a row must compile, into the free part of the block, at whose
+ * beginning its nodes are not held yet; parameters must take an object. A
+ * validator of the user's decides itself what it can check: without memory only
+ * wrong JSON is found. */
+TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
+                                      tcall_schema *schema,
+                                      tcall_schema_text source)
+{
+    const tcall_desc *desc = &judged->tc->desc;
+    tcall_block *block = &judged->tc->block;
+    bool foreign = desc->validator && !source.made;
+    tcall_author_ author = {tcall_str_of(source.text),
+                            source.made,
+                            tcall_block_gap_(block),
+                            foreign ? 0 : tcall_block_free_(block),
+                            desc->patterns,
+                            TCALL_DRAFT_2020,
+                            false,
+                            0};
+    int r;
+    do { /* once more for each further fault */
+        r = source.reader->compile(schema, &author);
+        if (schema->reason)
+            tcall_schema_tell_(judged, schema);
+        author.after = schema->at + 1;
+    } while (schema->reason && desc->report);
+    if (foreign) {
+        schema->need = 0;
+        return r == TCALL_E_SCHEMA ? r : TCALL_OK;
+    }
+    if (r < 0 || source.text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return r < 0 ? r : TCALL_OK;
+    schema->reason = "parameters must take an object:";
+    schema->remedy = "arguments are one";
+    schema->at = (size_t)(tcall_text_space_(source.text) - source.text);
+    tcall_schema_tell_(judged, schema);
+    return TCALL_E_SCHEMA;
+}
+
+/* Nodes that were made before stay where they are. */
+TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
+                                    const tcall_author_ *author)
+{
+    *out = *author->made;
+    return TCALL_OK;
+}

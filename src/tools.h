@@ -71,7 +71,7 @@ typedef enum tcall_safety {
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
-    X(ON_GIVE_UP, INNER)                 \
+    X(ON_GIVE_UP, FAILED)                \
     X(WILL_WRITE_CACHE, WELL)            \
     X(WILL_REDACT_OUTPUT, WELL)          \
     X(WILL_VALIDATE_OUTPUT, WELL)        \
@@ -489,8 +489,7 @@ struct tcall_schema_reader_ {
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Compiles as its author wants it. */
-    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
-                   size_t size, const struct tcall_author_ *author);
+    int (*compile)(tcall_schema *schema, const struct tcall_author_ *author);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
@@ -500,3 +499,13 @@ struct tcall_schema_reader_ {
     /* Checks what a tool has written. */
     int (*output)(tcall_ctx *cx);
 };
+
+#ifndef TOOLCALL_STATIC
+/* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
+TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
+#endif
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);

@@ -361,22 +361,42 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
+/* Divides the limbs by ten. Returns what is left over. */
+static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint64_t rest = 0;
+    while (count-- > 0) {
+        rest = rest << 32 | limb[count];
+        limb[count] = (uint32_t)(rest / 10);
+        rest %= 10;
+    }
+    return (uint32_t)rest;
+}
+
 /* Gives the exact digits of a double, one more than are ever written. Returns
- * how much the first one is worth, as a power of ten. */
+ * how much the first one is worth, as a power of ten. Those of the whole part
+ * come from its end. */
 TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
     const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
-    int exponent = (int)(bits / one), i;
-    tcall_exact_ digits;
-    bits %= one;
-    if (exponent) {
-        bits += one;
-        exponent--;
+    int exponent = (int)(bits / one), whole, parts, i, top = -1;
+    uint32_t limb[TCALL_LIMBS_];
+    bits = exponent ? bits % one + one : bits;
+    exponent += TCALL_LEAST_EXPONENT_ - (exponent > 0);
+    whole = tcall_limbs_for_(exponent + DBL_MANT_DIG);
+    tcall_limbs_set_(limb, whole, bits, exponent);
+    for (; whole > 0; whole -= !limb[whole - 1]) {
+        memmove(to + 1, to, TCALL_DOUBLE_DIGITS_);
+        *to = (char)('0' + tcall_limbs_tenth_(limb, whole));
+        top++;
     }
-    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
-    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
-        to[i] = (char)('0' + tcall_exact_next_(&digits));
-    return digits.top;
+    parts = tcall_limbs_for_(-exponent);
+    tcall_limbs_set_(limb, parts, bits, exponent + 32 * parts);
+    for (i = top + 1; i <= TCALL_DOUBLE_DIGITS_; i += *to != '0') {
+        to[i] = (char)('0' + tcall_limbs_ten_(limb, parts, 0));
+        top -= *to == '0';
+    }
+    return top;
 }
 
 /* Rounds exact digits to count of them, without those that become 0. */

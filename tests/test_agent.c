@@ -145,6 +145,7 @@ static char block[16384];
 
 static const tcall_hook *hooks; /* of the registry */
 static uint16_t hook_count;
+static int side_by_side; /* calls */
 
 static int begin(tcall *tc, tcall_agent *a, script *s,
                  const char *const *answers, size_t size)
@@ -172,6 +173,7 @@ static int begin(tcall *tc, tcall_agent *a, script *s,
     ad.provider = &tcall_openai;
     ad.model = "m";
     ad.io_size = 64;
+    ad.parallel = side_by_side;
     ad.max_rounds = 4;
     ad.transport.open = open_;
     ad.transport.write = write_;
@@ -586,11 +588,12 @@ static int begin_slowly(tcall *tc, tcall_agent *a, script *s,
     int r;
     hooks = holding;
     hook_count = 2;
+    side_by_side = parallel;
     r = begin(tc, a, s, answers, size);
     hooks = NULL;
     hook_count = 0;
+    side_by_side = 0;
     tools[0].run = slow;
-    a->desc.parallel = parallel;
     memset(trail, 0, sizeof trail);
     held = 0;
     return r;

@@ -634,8 +634,7 @@ static void call_some(void)
         }
     }
     FINDING(!left);
-    FINDING(tc.block.high == high || depth || agent.batch_count ||
-            agent.path_mark);
+    FINDING(tc.block.high == high || depth || agent.batch_count);
 }
 
 /* ---- the server ---- */

@@ -435,7 +435,7 @@ static void test_order(void)
         "\"arguments\":{\"unit\":\"kelvin\",\"offset\" : 0.1}", META};
     char whole[1024], line[1024], params[400];
     int i, k;
-    snprintf(whole, sizeof whole, "%s",
+    snprintf(whole, sizeof whole, "%.1000s",
              ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
                  "\"params\":{\"name\":\"thermometer\",\"arguments\":{\"unit\":"
                  "\"kelvin\",\"offset\":0.1}," META "}}"));

@@ -454,6 +454,14 @@ static void test_scorers(void)
     o.timeout_ms = 2500;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
     CHECK(picks[0].index == 3 && !picks[0].timed_out);
+    s[0].score = by_length; /* it runs out after the first tool is ranked */
+    s[0].user = &calls;
+    o.scorer_count = 1;
+    o.timeout_ms = 75;
+    CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);
+    CHECK(picks[0].index == 0 && picks[0].score == 110 && !picks[0].timed_out);
+    CHECK(picks[1].index == 1 && picks[1].score == 0 && picks[1].timed_out);
+    o.scorer_count = 0;
     o.timeout_ms = 1; /* without a clock there is all the time */
     tc.desc.now_ms = NULL;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
@@ -499,6 +507,13 @@ static void test_reports(void)
     CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"reason\":\"unsafe\"}"));
     CHECK(strstr(text, "{\"tool\":\"convert\",\"reason\":\"roles\"}"));
     CHECK(strstr(text, "\"tokens_saved\":"));
+    CHECK(strstr(text, "{\"tool\":\"get_weather\",\"score\":"));
+    picks[0].timed_out = true;
+    text[0] = 0;
+    tcall_writer_init(&w, text, sizeof text);
+    CHECK(tcall_write_picks(&w, &tc, &report) == TCALL_OK);
+    text[w.fill] = 0;
+    CHECK(strstr(text, "\"reason\":\"timed out\""));
     CHECK(saved(&report, n) > 150);
     CHECK(saved(&report, 0) - saved(&report, 1) ==
           (int)(strlen("get_weather") + strlen("Forecast for a city.") +

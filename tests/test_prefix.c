@@ -230,7 +230,7 @@ static void add_results(size_t from)
     size_t end = block.low - chat.start;
     while (from < end) {
         char id[64], name[64];
-        tcall_item item;
+        tcall_item item = {0};
         CHECK(tcall_chat_next(&chat, &from, &item));
         if (item.kind != TCALL_ITEM_CALL)
             continue;

@@ -10,7 +10,7 @@ typedef struct machine {
     tcall_agent agent;
 } machine;
 
-static int runs, asked;
+static int runs, asked, side_by_side;
 static bool later;
 
 static bool busy;
@@ -59,6 +59,7 @@ static void start(machine *m, size_t size)
     agent.tc = &m->tc;
     agent.provider = &tcall_openai;
     agent.model = "m";
+    agent.parallel = side_by_side;
     agent.transport = canned_transport();
     CHECK(tcall_agent_init(&m->agent, &agent) == TCALL_OK);
 }
@@ -147,8 +148,9 @@ static void test_side_by_side(machine *m)
     canned = turns;
     later = true;
     runs = 0;
+    side_by_side = 2;
     start(m, sizeof m->block);
-    m->agent.desc.parallel = 2;
+    side_by_side = 0;
     CHECK(tcall_agent_say(&m->agent, tcall_str_of("fire")) == TCALL_OK);
     asked = 0;
     do
