@@ -955,14 +955,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 
 int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned i, kept;
+    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (i = 0; i < kept; i++)
+        tcall_write_coercion_(writer, machine->text, &coercion[i]);
+    if (machine->coercion_count > kept) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
