@@ -153,18 +153,22 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_json name, args = tcall_json_of_(NULL, NULL);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
-    int error;
+    int error = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
-                                item->text, &fixes);
-    machine.text[machine.len] = '\0';
+    machine = tcall_arguments_by_(&tcall_lenient_text, block, &desc, item->text,
+                                  &fixes);
+    if (machine) {
+        machine->text[machine->len] = '\0';
+        error = machine->error;
+    }
     if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &kept) <
+            0) {
         text->error = TCALL_E_MEMORY;
         return;
     }
