@@ -1538,7 +1538,7 @@ enum {
  * it.
  *
  * For each open value the machine keeps a run of frames, one for each node that
- * is at work on it, in the arena.
+ * is at work on it, in the arena. Faults and coercions lie at its end.
  */
 
 /* Coercions of one text that are kept; further ones are only counted. */
@@ -1560,13 +1560,13 @@ typedef struct tcall_target {
     void *out;
 } tcall_target;
 
-/* How to read. Zero: any JSON value, of which no text is kept. The memories
- * stay the caller's and live as long as the machine. */
+/* How to read. Zero: any JSON value, of which no text is kept. It and its
+ * memories stay the caller's and live as long as the machine. */
 typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
     size_t size; /* one more than the JSON text has bytes is enough */
-    void *arena; /* for frames, aligned to pointers */
+    void *arena; /* for frames and faults, aligned to pointers */
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
@@ -1622,29 +1622,26 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
+    const tcall_fault *faults; /* the first TOOLCALL_MAX_FAULTS, in the arena */
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
     uint8_t types; /* of the value that is read; 0: of none, a container ends
                     * next */
     bool named;    /* a name has begun */
-    bool inner;    /* the value that begins takes the place of a string, */
-    bool again;    /* which is being read again */
+    bool inner;    /* the value that begins takes the place of a string */
     bool heard;    /* the value has a shape */
     bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
-    tcall_fit_ fit;
     int32_t steps;
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
-    tcall_machine_desc is;
-
-    /* public again */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    tcall_fit_ *fit;   /* of a shape, in place of frames; else NULL */
+    const tcall_machine_desc *is;
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -2074,9 +2071,21 @@ typedef enum tcall_kind {
                         the user, in front of what he says */
 } tcall_kind;
 
+/* What is noted of an item. */
+enum {
+    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
+                              * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
+                              * words */
+    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
+                              * no signature for this one */
+};
+
 /* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind; /* tcall_kind */
+    uint8_t kind;  /* tcall_kind */
+    uint8_t flags; /* TCALL_FLAG_... */
     /* Of a result: why the call failed. Of a call: it must not run,
      * TCALL_E_CUT, TCALL_E_MEMORY (its arguments were too large to keep) or
      * TCALL_E_UNHANDLED (they came in a form that is not read). Arguments that
@@ -2089,13 +2098,6 @@ typedef struct tcall_item {
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, nine letters and digits were
-                        * made up */
-    bool raw; /* reasoning: text is the provider's own data, no words */
-    bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_unsigned; /* call: of a provider that signs them, which gave no
-                       * signature for this one */
-    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2266,15 +2268,15 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
-/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+/* A schema with its reader: of raw JSON TCALL_JSON({...}), of a text
  * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
- * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
- * none. */
+ * of nodes that build/shapes made of it TCALL_NODES(name), of a struct that
+ * TCALL_SHAPE made TCALL_STRUCT(name). All zero: there is none. */
 typedef struct tcall_schema_text {
-    const char *text;                          /* ends with NUL */
+    const char *text; /* JSON Schema, ends with NUL; NULL: a shape */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
-    const struct tcall_schema
-        *made; /* its nodes; NULL: the reader makes them */
+    const void *made; /* its tcall_object; of a text its tcall_schema, NULL: the
+                       * reader makes it */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -2284,14 +2286,12 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text parameters;      /* of the arguments, an object; of a
+                                        * struct, cx->bound is that */
     tcall_schema_text output;          /* of the result; default: any */
     tcall_schema_text provider_schema; /* sent in place of parameters; the
                                         * check stays with parameters */
     tcall_run run;
-    /* Says what the arguments are in place of parameters: the schema is written
-     * from it, and cx->bound is its struct. */
-    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
@@ -2299,31 +2299,31 @@ typedef struct tcall_tool {
     uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
-    bool strict;          /* ask the provider to hold the model to the schema */
-    bool confirm;         /* ask for approval before each run */
-    bool looks_first;     /* with confirm: the tool looks whether the call can
-                           * succeed, and asks then itself: tcall_approval */
-    bool streaming;       /* gives output as it goes */
-    bool idempotent;      /* a second run of a call changes nothing more; only
-                           * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see >>loops */
-    bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may use it; default: everyone */
-    uint16_t groups;      /* bits: what it belongs to; default: everything */
-    uint16_t cost;        /* in units of your own */
+    bool allow_no_schema;         /* no parameters: nothing is checked */
+    bool strict;       /* ask the provider to hold the model to the schema */
+    bool confirm;      /* ask for approval before each run */
+    bool looks_first;  /* with confirm: the tool looks whether the call can
+                        * succeed, and asks then itself: tcall_approval */
+    bool streaming;    /* gives output as it goes */
+    bool idempotent;   /* a second run of a call changes nothing more; only
+                        * such tools, and those that only read, are retried */
+    bool allow_repeat; /* the same call may be made again in a turn, as of
+                        * a clock: see >>loops */
+    bool pinned;       /* always among the picks */
+    uint16_t roles;    /* bits: who may use it; default: everyone */
+    uint16_t groups;   /* bits: what it belongs to; default: everything */
+    uint16_t cost;     /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
-/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
- * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
-            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
-            0, false, false, confirm, false, false, false, false, false, 0, 0, \
-            0, NULL                                                            \
+/* A whole row for a tool with a shape that only a server without a registry
+ * reads, by its decoder; texts are in flash: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)      \
+    {                                                                         \
+        name, NULL, description, NULL, {NULL, NULL, shape},                   \
+            {NULL, NULL, NULL}, {NULL, NULL, NULL}, run, NULL, NULL, 0,       \
+            permissions, 0, 0, 0, false, false, confirm, false, false, false, \
+            false, false, 0, 0, 0, NULL                                       \
     }
 
 /* Number of rows of a table. */
@@ -2340,6 +2340,11 @@ typedef struct tcall_tool {
 #define TCALL_NODES(name)                                \
     {                                                    \
         name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+/* The struct that TCALL_SHAPE made, which the arguments are read into. */
+#define TCALL_STRUCT(name)                       \
+    {                                            \
+        NULL, &tcall_shape_reader, &name##_shape \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -2608,7 +2613,7 @@ typedef struct tcall_judged_ {
     const char *which;
 } tcall_judged_;
 
-/* Private: what is asked of a text. */
+/* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
@@ -2619,7 +2624,7 @@ struct tcall_schema_reader_ {
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
-    void (*example)(tcall_writer *out, const char *text, int depth);
+    void (*example)(tcall_writer *out, tcall_schema_text source);
     /* For one call: compiles to the end of the block. */
     int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
     /* Checks what a tool has written. */
@@ -2627,6 +2632,8 @@ struct tcall_schema_reader_ {
 };
 
 #ifndef TOOLCALL_STATIC
+/* Reads into a struct, as its shape says. */
+TCALL_API const struct tcall_schema_reader_ tcall_shape_reader;
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
@@ -2764,7 +2771,7 @@ typedef struct tcall_attempt {
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
-    const void *bound; /* the struct that tool->shape describes */
+    const void *bound; /* the struct of a TCALL_STRUCT */
     const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
     tcall_str complaint;      /* words of a foreign validator */
     tcall_str coerced;        /* JSON text of the coercions, an array */
@@ -2820,7 +2827,7 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->shape describes */
+    const void *bound;      /* the struct of a TCALL_STRUCT */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
@@ -4278,7 +4285,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
  * On an AVR rows have to be made so, for they and their texts are in flash,
  * also where one is given to desc.approve; elsewhere any row with a shape will
- * do.
+ * do, but brings with its TCALL_STRUCT all that a registry reads it by. For a
+ * registry rows are written so.
  *
  * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
  * by one error: a client that waits for it does not wait in vain.
@@ -6577,10 +6585,8 @@ static bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    const char *end = tcall_text_space_(tcall_text_skip_(text));
-    if (*end == ':')
-        end = tcall_text_skip_(tcall_text_space_(end + 1));
-    return tcall_text_after_(end);
+    return tcall_text_after_(tcall_text_skip_(
+        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -6760,17 +6766,21 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 
 /* ---- members ---- */
 
-/* Returns the key of the member of the object at text that has this name; in an
- * array the element whose index the name is; NULL where there is none. */
+/* Returns the key of the member of the object at text that has this name, or
+ * NULL where there is none. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    bool object = *text == '{';
-    uint32_t index = 0;
-    size_t i;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     text = tcall_text_first_(text);
-    while (text && !(object ? tcall_text_same_(text, name) : !index--))
+    while (text && !tcall_text_same_(text, name))
+        text = tcall_text_sibling_(text);
+    return text;
+}
+
+/* Returns an element of the array at text, or NULL. */
+TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
+{
+    text = index < 0 ? NULL : tcall_text_first_(text);
+    for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
@@ -6905,24 +6915,6 @@ TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
     return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
 }
 
-/* Decodes one name of a pointer in place. Returns its new length, or -1 where
- * a ~ is followed by anything but 0 and 1. */
-TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
-{
-    int from, to = 0;
-    for (from = 0; from < len; from++) {
-        char c = name[from];
-        if (c == '~') {
-            char which = ++from < len ? name[from] : (char)0;
-            if (which != '0' && which != '1')
-                return -1;
-            c = which == '0' ? '~' : '/';
-        }
-        name[to++] = c;
-    }
-    return to;
-}
-
 /* Bytes of a name in a pointer of a URI, once it is decoded. */
 #define TCALL_NAME_MAX_ 64
 
@@ -6933,22 +6925,26 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
                                       char name[TCALL_NAME_MAX_])
 {
     const char *p = *at;
+    bool tilde = false; /* the byte before begins an escape */
     int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
+    while (*p != '/' && *p != '"') {
+        int byte = (unsigned char)*p++, high;
+        if (byte == '%') {
+            high = tcall_hex_(p[0]);
+            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            p += 2;
+        } else if (byte == '\\') {
+            byte = -1;
         }
+        if (byte < 0 || len == TCALL_NAME_MAX_ ||
+            (tilde && byte != '0' && byte != '1'))
+            return -1;
+        name[len] = (char)(!tilde ? byte : byte == '0' ? '~' : '/');
+        tilde = !tilde && byte == '~';
+        len += !tilde;
     }
     *at = p;
-    return tcall_pointer_unescape_(name, len);
+    return tilde ? -1 : len;
 }
 
 /* ---- parsing ---- */
@@ -6962,15 +6958,21 @@ typedef struct tcall_seen_keys_ {
 } tcall_seen_keys_;
 
 /* Returns the first key of the object that stands in it before. The hashes of
- * some are compared with those of all that follow, pass by pass: the first
- * with a small table, those after it with what there is. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
+ * as many as there is memory for are compared with those of all that follow,
+ * pass by pass. */
+static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
 {
     const char *from = tcall_text_first_(object), *key, *rest;
+    /* a key has two bytes at least */
+    size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
     uint32_t few[TCALL_SEEN_SLOTS_];
-    tcall_seen_keys_ seen = {few, TCALL_SEEN_SLOTS_};
+    if (seen.count < TCALL_SEEN_SLOTS_) {
+        seen.slots = few;
+        seen.count = TCALL_SEEN_SLOTS_;
+    }
+    seen.count = seen.count < most ? seen.count : most;
     for (; from; from = rest) {
-        size_t room = seen.count / 4 * 3;
+        size_t room = seen.count - seen.count / 4 - 1;
         memset(seen.slots, 0, seen.count * sizeof *seen.slots);
         for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
@@ -6986,11 +6988,6 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
             } else if (!rest) {
                 rest = key;
             }
-        }
-        if (rest && more.count > seen.count) {
-            size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-            seen.slots = more.slots; /* a key has two bytes at least */
-            seen.count = more.count < most ? more.count : most;
         }
     }
     return NULL;
@@ -7092,12 +7089,8 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = index >= 0 && tcall_json_type(array) == TCALL_ARRAY;
-    tcall_json v =
-        tcall_json_of_(has ? tcall_text_first_(array.at) : NULL, NULL);
-    for (; v.at && index; index--)
-        v = tcall_json_next(v);
-    return v;
+    bool has = tcall_json_type(array) == TCALL_ARRAY;
+    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -7128,24 +7121,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
-/* Reads a number. Returns whether it is one. */
-static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
+/* Gives a number * 10^decimals, and the sign of what was cut off. Returns
+ * whether it is a number, and fits. */
+static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
+                              int *rest)
 {
-    bool is = tcall_json_type(v) == TCALL_NUMBER;
-    if (is)
-        *number = tcall_text_number_(v.at);
-    return is;
+    tcall_num_ n;
+    if (tcall_json_type(v) != TCALL_NUMBER)
+        return false;
+    n = tcall_text_number_(v.at);
+    return tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
-    tcall_num_ n;
     tcall_int out;
     int rest;
-    return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
-                   tcall_num_whole_(&n, 0, &out, &rest)
-               ? out
-               : fallback;
+    return tcall_json_whole_(v, 0, &out, &rest) && !rest ? out : fallback;
 }
 
 int tcall_json_int(tcall_json v, int fallback)
@@ -7156,11 +7148,9 @@ int tcall_json_int(tcall_json v, int fallback)
 
 long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
-    tcall_num_ n;
     tcall_int out;
     int rest;
-    return tcall_json_number_(v, &n) &&
-                   tcall_num_whole_(&n, decimals, &out, &rest) &&
+    return tcall_json_whole_(v, decimals, &out, &rest) &&
                    (tcall_int)(long)out == out
                ? (long)out
                : fallback;
@@ -7170,8 +7160,10 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
-                                                                    : fallback;
+    if (tcall_json_type(v) != TCALL_NUMBER)
+        return fallback;
+    n = tcall_text_number_(v.at);
+    return tcall_num_double_(&n, &out) ? out : fallback;
 }
 
 /* ==========================================================================
@@ -7497,28 +7489,18 @@ static bool tcall_machine_is_container_(uint8_t types)
     return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
 }
 
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
 /* ---- the arena ---- */
 
 /* What is always left, so that a frame can be written to, and a level. */
 #define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+/* The least that a shape takes of it. */
+#define TCALL_MACHINE_FIT_ (sizeof(tcall_fit_) + sizeof(tcall_place_))
 
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
     char *from =
-        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
+        m->fit ? (char *)(m->fit->place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7537,13 +7519,76 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     return true;
 }
 
+/* ---- what is noted ----
+ *
+ * At the end of the arena lie the coercions and, behind them, the faults, in
+ * the order in which they were found.
+ */
+
+/* Makes room before a place there: what lies between it and the innermost
+ * container, that included, moves down. Returns the room, or NULL. */
+static void *tcall_machine_insert_(tcall_machine *m, const void *before,
+                                   size_t size)
+{
+    char *open = (char *)m->open;
+    size_t len = (size_t)((const char *)before - open);
+    if (!tcall_machine_takes_(m, size))
+        return NULL;
+    memmove(open - size, open, len);
+    m->open = (tcall_open_ *)(void *)(open - size);
+    return open - size + len;
+}
+
+/* Notes a fault; those beyond TOOLCALL_MAX_FAULTS are only counted. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS) {
+        tcall_fault *kept = (tcall_fault *)tcall_machine_insert_(
+            m, m->faults + m->fault_count, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = *fault;
+        m->faults--;
+    }
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* Returns the coercions that are kept, and how many. */
+TCALL_SHARED_ const tcall_coercion *
+tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+{
+    *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
+                                                  : TCALL_COERCIONS_;
+    return (const tcall_coercion *)(const void *)m->faults - *count;
+}
+
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
+{
+    tcall_coercion coercion = {at, how, name}, *kept;
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        kept =
+            (tcall_coercion *)tcall_machine_insert_(m, m->faults, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = coercion;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
+}
+
 /* ---- checked text ---- */
 
 /* Writes to it. One byte is left for its end. What is written may stand behind
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is.size - m->len) {
+    if (len < m->is->size - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -7553,7 +7598,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is.size)
+    if (m->len + 1 < m->is->size)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7571,7 +7616,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         m->escapes += (uint32_t)len - 1;
     }
     tcall_machine_put_(m, bytes, len);
-    if (!code && m->is.for_c)
+    if (!code && m->is->for_c)
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
@@ -7595,11 +7640,11 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
                                   uint8_t levels)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    const tcall_place_ *place = m->fit.place;
+    const tcall_place_ *place = m->fit->place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    bool around = levels < m->fit.levels;
-    size_t count = m->fit.length - m->syntax.followed;
+    bool around = levels < m->fit->levels;
+    size_t count = m->fit->length - m->syntax.followed;
     tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
                          0,    around ? m->open->at : m->token,
                          NULL, NULL,
@@ -7615,24 +7660,26 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 static bool tcall_shaped_(const tcall_machine *m)
 {
-    return m->syntax.depth == m->fit.levels;
+    return m->syntax.depth == m->fit->levels;
 }
 
 /* A value begins: an object or list of its own opens. */
 static void tcall_shaped_begins_(tcall_machine *m)
 {
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
     if (!tcall_shaped_(m))
         return;
-    if (!m->syntax.depth) {
-        m->fit.object = m->is.target.object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
-                        m->is.target.out);
-    }
     if (!m->inner)
-        tcall_fit_next_(&m->syntax, &m->fit);
-    m->heard = m->fit.place->what != NULL;
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
     if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
                                     m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
                                     UINT8_MAX) != TCALL_SKIP_;
 }
@@ -7645,10 +7692,10 @@ static bool tcall_shaped_name_(tcall_machine *m)
         return false;
     do {
         tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
                         bytes.at == bytes.end);
     } while (bytes.at < bytes.end);
-    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
 }
 
 /* A value is complete: an object or list closes, what else has a shape is
@@ -7659,28 +7706,28 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit.levels) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
         return;
     }
     if (!tcall_shaped_(m) || !m->heard)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(&m->fit, run.ptr, run.len);
+        tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
-                    m->fit.levels);
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
 }
 
 static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
     uint8_t types;
     if (!tcall_shaped_(m) || !m->heard)
         return TCALL_SHAPE_ANY;
@@ -7690,7 +7737,7 @@ static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 
 static const char *tcall_shaped_drop_(tcall_machine *m)
 {
-    return tcall_place_drop_(m->fit.place - 1);
+    return tcall_place_drop_(m->fit->place - 1);
 }
 
 TCALL_DATA_ const tcall_rows tcall_shape_rows = {
@@ -7800,7 +7847,7 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     tcall_machine_put_char_(m, '"');
     m->first = m->frames;
     if (!tcall_machine_going_(m) ||
-        (m->is.target.rows && m->is.target.rows->name(m)))
+        (m->is->target.rows && m->is->target.rows->name(m)))
         return true;
     bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
     m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
@@ -7835,8 +7882,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
-    if (m->is.target.rows)
-        m->is.target.rows->begins(m);
+    if (m->is->target.rows)
+        m->is->target.rows->begins(m);
     if (first == '"')
         tcall_machine_put_char_(m, '"');
     else if (tcall_machine_is_container_(m->types) &&
@@ -7868,7 +7915,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
-        if (m->is.for_c && !tcall_num_in_range_(&num))
+        if (m->is->for_c && !tcall_num_in_range_(&num))
             tcall_machine_stop_(m, TCALL_E_RANGE);
     }
     return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -7887,9 +7934,9 @@ static uint8_t tcall_machine_scalar_(tcall_machine *m)
         return 0;
     if (types == TCALL_SHAPE_NUMBER)
         return tcall_machine_number_(m);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
-        m->is.target.rows && !m->again)
-        return m->is.coerce(m, types);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is->coerce &&
+        m->is->target.rows && !m->again)
+        return m->is->coerce(m, types);
     return types;
 }
 
@@ -7919,8 +7966,8 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
     if (!tcall_machine_going_(m))
         return;
     types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
-    if (m->is.target.rows && types && tcall_machine_going_(m))
-        m->is.target.rows->ends(m, types);
+    if (m->is->target.rows && types && tcall_machine_going_(m))
+        m->is->target.rows->ends(m, types);
     m->frames = m->first;
     if (!scalar)
         m->open++;
@@ -7941,7 +7988,7 @@ static char tcall_machine_lower_(char c)
 
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
     const char *quote = m->text + m->token;
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
@@ -7964,6 +8011,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     }
     if (tcall_syntax_end_(&inner) != TCALL_OK)
         return 0;
+    m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
     num = tcall_num_read_(tcall_text_inner_(quote));
@@ -7974,76 +8022,66 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     return types;
 }
 
-/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *name)
+/* Puts the value that the string at hand holds in its place. Returns the types
+ * of a scalar; an object or array is read again, which writes it over the
+ * string. */
+static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_coercion coercion = {at, how, name};
-    if (m->coercion_count < TCALL_COERCIONS_)
-        m->coercions[m->coercion_count] = coercion;
-    if (m->coercion_count < UINT8_MAX)
-        m->coercion_count++;
-}
-
-/* Decodes the string at hand where it stands and reads what it holds, which is
- * written over it. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    char *from = m->text + m->token + 1, *to = from;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
-    while (bytes.at < bytes.end) {
-        tcall_str run = tcall_text_run_(&bytes);
-        memmove(to, run.ptr, run.len);
-        to += run.len;
-    }
-    from[0] = tcall_machine_lower_(from[0]);
-    *to++ = ' '; /* ends a number */
+    tcall_str text = tcall_text_decode_(m->text + m->token);
     m->len = m->token;
-    m->frames = m->first;
-    m->inner = m->again = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
-    m->again = false;
+    if (tcall_machine_is_container_(types)) {
+        m->frames = m->first;
+        m->inner = true;
+        m->again = (uint32_t)text.len;
+        m->syntax.state = TCALL_AT_VALUE_;
+        m->syntax.halt = true;
+        return 0;
+    }
+    tcall_machine_put_(m, text.ptr, text.len);
+    m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
+    m->text[m->len] = '\0';
+    return types & TCALL_SHAPE_NUMBER ? tcall_machine_number_(m) : types;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
     tcall_open_ *open = m->open;
-    const char *name =
-        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
+    const char *name = m->syntax.depth && m->syntax.object
+                           ? m->is->target.rows->drop(m)
+                           : NULL;
     if (!name)
         return false;
     m->len = m->key - (--open->count > 0);
-    tcall_machine_coerced_(
-        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
-        name);
+    tcall_machine_coerced_(m, open->at,
+                           m->fit ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
     char first = m->text[m->token + 1];
-    if (m->is.object && !m->syntax.depth)
+    if (m->is->object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = m->is.target.rows->admitted(m);
+    admitted = m->is->target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    if (!(tcall_machine_meaning_(m) & admitted))
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
                            first == tcall_machine_lower_(first)
                                ? TCALL_COERCED_TEXT_
                                : TCALL_COERCED_WORD_,
                            NULL);
-    tcall_machine_again_(m);
-    return 0;
+    return tcall_machine_unquote_(m, meant);
 }
 
 /* ---- the door ---- */
@@ -8052,7 +8090,7 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
  * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
-    size_t words = machine->is.arena_size / sizeof(void *);
+    size_t words = machine->is->arena_size / sizeof(void *);
     return words * sizeof(void *) - machine->gap + TCALL_MACHINE_SPARE_;
 }
 
@@ -8060,8 +8098,14 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    while (at < len && !s->error)
+    while (at < len && !s->error) {
         at += tcall_syntax_feed_(s, bytes + at, len - at);
+        if (machine->again) {
+            tcall_syntax_feed_(s, machine->text + machine->token + 1,
+                               machine->again);
+            machine->again = 0;
+        }
+    }
     machine->at += at;
     if (s->error)
         machine->error = s->error;
@@ -8072,7 +8116,7 @@ int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
     bool whole = !error || error == TCALL_E_DUPLICATE;
-    if (whole && machine->is.object && machine->len && *machine->text != '{')
+    if (whole && machine->is->object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
@@ -8082,12 +8126,12 @@ int tcall_machine_end(tcall_machine *machine)
 #ifdef TOOLCALL_JSMN
 
 /* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
- * Returns whether that went well; else it has to be read from the beginning.
- */
+ * Returns whether that went well; else it has to be read from the beginning, as
+ * where a string is to be read again. */
 static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
 {
-    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
-    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmntok_t *tok = (jsmntok_t *)machine->is->arena;
+    size_t size = machine->is->arena_size / sizeof *tok;
     jsmn_parser parser;
     int count;
     if (machine->error || text.len > INT_MAX)
@@ -8102,7 +8146,8 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
     machine->at = text.len;
-    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count) &&
+           !machine->again;
 }
 
 #endif
@@ -8127,23 +8172,26 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, offsetof(tcall_machine, is));
+    size_t least =
+        TCALL_MACHINE_SPARE_ + (target->object ? TCALL_MACHINE_FIT_ : 0);
+    memset(machine, 0, sizeof *machine);
     machine->syntax.user = &tcall_machine_user_.syntax;
-    machine->is = *desc;
+    machine->is = desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
     machine->open = NULL; /* C does not define NULL + 0 */
     if (desc->arena)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->faults = (const tcall_fault *)(const void *)machine->open;
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
         ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     else
-        machine->gap -= TCALL_MACHINE_SPARE_;
+        machine->gap -= least;
     return machine->error;
 }
 
@@ -8404,7 +8452,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
         return false;
     text->slash = text->at - 1;
     text->at = text->value;
-    tcall_machine_init(text->machine, &text->machine->is);
+    tcall_machine_init(text->machine, text->machine->is);
     return true;
 }
 
@@ -8730,7 +8778,7 @@ static int tcall_lenient_object_(tcall_lenient_ *text, int error)
     text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
         tcall_lenient_fixed_(text, fix, text->at, error);
-    tcall_machine_init(machine, &machine->is);
+    tcall_machine_init(machine, machine->is);
     tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
@@ -10202,7 +10250,7 @@ static void tcall_rows_within_(tcall_machine *m, uint16_t i)
  * member that was done when its name was complete. */
 static void tcall_rows_begins_(tcall_machine *m)
 {
-    const tcall_target *target = &m->is.target;
+    const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)
@@ -10808,7 +10856,7 @@ static const char *const tcall_type_words_[TCALL_TYPES_] = {
 /* How a schema is compiled. */
 typedef struct tcall_author_ {
     tcall_str text;
-    const struct tcall_schema *made; /* its nodes, where it has some already */
+    const void *made; /* its nodes, where it has some already */
     void *mem;
     size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
@@ -11468,7 +11516,7 @@ TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 /* ---- $ref ---- */
 
 /* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
-static uint16_t tcall_index_of_(tcall_str name)
+TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
     size_t i;
@@ -11858,16 +11906,15 @@ static void tcall_say_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
         "an integer\0";
-    int index = 8;
+    int index = 7;
     if (types & TCALL_SHAPE_INTEGER) /* is said first */
         types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        types &= ~(1u << index);
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
-    }
+    for (; types; index--)
+        if (types >> index & 1) {
+            types ^= 1u << index;
+            tcall_write_flash(writer, tcall_word_at_(words, index));
+            tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
+        }
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -11892,22 +11939,17 @@ static void tcall_say_words_(tcall_writer *writer, const char *word,
 
 /* ---- limits ---- */
 
-/* A limit of a value that its schema says. */
+/* A limit of a value: one end of its shape, or a row of its schema. */
 typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
     tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
+    uint8_t digits;
+    uint8_t how;    /* TCALL_LIMIT_... */
+    tcall_str text; /* as a schema spells it, instead of the number */
 } tcall_limit_;
 
 enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
+/* What is limited, which says keywords and nouns. */
 enum {
     TCALL_LIMITS_NONE_,
     TCALL_LIMITS_VALUE_,
@@ -11916,51 +11958,70 @@ enum {
     TCALL_LIMITS_PROPERTIES_
 };
 
-static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+/* Returns what a kind of shapes limits. */
+TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 {
-    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
-    limit.number = number;
-    if (said)
-        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    return limit;
+    return kind == TCALL_KIND_TEXT   ? TCALL_LIMITS_LENGTH_
+           : kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+           : kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER
+               ? TCALL_LIMITS_VALUE_
+               : TCALL_LIMITS_NONE_;
 }
 
-/* Returns the limits of a shape. */
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    static const uint8_t of[] TCALL_FLASH_ = {
-        /* by kind */
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
-        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
-    tcall_int low = shape->low, high = shape->high;
-    tcall_int least = INT32_MIN, most = INT32_MAX;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = TCALL_FETCH_8_(of + shape->kind);
-    if (!is.of)
-        return is;
-    if (is.of == TCALL_LIMITS_VALUE_)
-        is.digits = shape->digits;
-    else
-        least = 0;
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Gives the low or the high limit of a shape. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
+{
+    const uint8_t of = tcall_limits_of_(shape->kind);
+    tcall_int number = high ? shape->high : shape->low;
+    tcall_int none = high ? INT32_MAX : INT32_MIN;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        low = range->low;
-        high = range->high;
-        least = INT64_MIN;
-        most = INT64_MAX;
+        number = high ? range->high : range->low;
+        none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    is.low =
-        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
-    is.high = tcall_limit_of_(
-        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
-        shape->flags & TCALL_MEMBER_UNDER);
-    return is;
+    if (of > TCALL_LIMITS_VALUE_ && !high)
+        none = 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = number;
+    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
+    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
+}
+
+static uint8_t tcall_limit_how_(unsigned keyword)
+{
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
+               ? TCALL_LIMIT_BEYOND_
+               : TCALL_LIMIT_WITHIN_;
+}
+
+/* Gives the limit that a row says. */
+static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
+{
+    memset(limit, 0, sizeof *limit);
+    limit->how = tcall_limit_how_(row->on);
+    if (row->on >= TCALL_ON_MIN_LENGTH_)
+        limit->number = (tcall_int)row->of.number;
+    else
+        limit->text = tcall_text_verbatim_(row->of.text);
 }
 
 /* Returns whether a keyword is the upper one of two. */
@@ -11992,9 +12053,10 @@ typedef struct tcall_said_fault_ {
     const char *value;          /* in the text, or NULL */
     const char *key;            /* of the member at the place, or NULL */
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
-    tcall_limits_ limits;       /* what to send: in these, */
-    unsigned types;             /* of these */
-    tcall_limit_ passed;        /* the one that is passed */
+    unsigned types;             /* what to send: of these, */
+    uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
+    tcall_limit_ limits[3];     /* the low and the high one; one of a row */
+    const tcall_limit_ *passed; /* the one that is passed */
     uint8_t keyword;            /* TCALL_ON_... */
     bool never;                 /* it misses a schema that is false */
     bool remedy;                /* what to send is said, too */
@@ -12122,39 +12184,42 @@ static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 }
 
 /* Writes the pointer of the value, or of the member whose name begins, at a
- * place in JSON text, which is read once and not behind the place. Returns the
- * quote of the last name, or NULL where the last step is an index. */
+ * place in JSON text, which is not read behind the place: once for each level
+ * that the place is in. Returns the quote of the last name, or NULL where the
+ * last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
-    /* 2 * index of an item; 1 + 2 * offset of a name, 1: it comes next */
-    uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
-    const char *p;
-    *step = 0;
-    for (p = text; p < place;
-         p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
-        if (*step == 1 && tcall_text_is_string_(p))
-            *step = 1 + 2 * (uint32_t)(p - text);
-        else if (*p == ',')
-            *step = *step & 1 ? 1 : *step + 2;
-        else if ((*p == '}' || *p == ']') && step > steps)
-            step--;
-        else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
-            *++step = *p == '{';
-    }
-    if (*step == 1 && tcall_text_is_string_(place))
-        *step = 1 + 2 * (uint32_t)(place - text);
-    else if (*step == 1)
-        step--;
-    for (at = steps + 1; at <= step; at++) {
-        if (!(*at & 1)) {
-            tcall_say_index_(writer, *at / 2);
-            continue;
+    const char *p, *name = NULL, *last = NULL;
+    unsigned level, depth;
+    uint32_t index = 0;
+    bool object = false;
+    for (level = 1;; level++, last = name) {
+        for (p = text, depth = 0; p < place;
+             p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
+            bool opens = *p == '{' || *p == '[';
+            depth += opens;
+            if (depth == level && (opens || *p == ',')) {
+                object = opens ? *p == '{' : object;
+                index = opens ? 0 : index + 1;
+                name = NULL;
+            } else if (depth == level && !name && tcall_text_is_string_(p)) {
+                name = p;
+            }
+            depth -= depth && (*p == '}' || *p == ']');
         }
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
+        if (depth == level && object && !name && tcall_text_is_string_(place))
+            name = place;
+        if (depth < level || (object && !name))
+            return last;
+        if (object) {
+            tcall_write_text(writer, "/");
+            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+        } else {
+            tcall_say_index_(writer, index);
+            name = NULL;
+        }
     }
-    return *step & 1 ? text + *step / 2 : NULL;
 }
 
 /* Returns whether a fault of a shape is of its object, not of a value. */
@@ -12210,19 +12275,19 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     if (said->value)
         tcall_say_sent_(said->out, said->value);
     else if (misfit->exact)
-        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+        tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
                                   said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
-        uint8_t quoted = said->out->quoted;
+        /* in plain text, too, no ends of lines, nothing for terminals */
+        uint8_t plain = !said->out->quoted;
         tcall_write_char_(said->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            said->out->quoted = 1;
+        said->out->quoted = (uint8_t)(said->out->quoted + plain);
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = quoted;
+        said->out->quoted = (uint8_t)(said->out->quoted - plain);
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
@@ -12252,15 +12317,15 @@ static void tcall_say_limit_(const tcall_said_fault_ *said,
 {
     if (limit->text.len)
         tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
-    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
-        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else if (said->of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->of);
     else
-        tcall_put_number_(said->out, limit->number, said->limits.digits);
+        tcall_put_number_(said->out, limit->number, limit->digits);
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+/* Writes what to send: "an integer from 1 to 7"; of counts without what is
+ * counted, and so without the " of " before it. */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
 {
     static const char ranges[] TCALL_FLASH_ =
         "\0"
@@ -12274,31 +12339,23 @@ static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
         " from %l to %h\0"
         " of %c to %h\0"
         " of %h\0";
-    const tcall_limits_ *is = &said->limits;
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
-        range = 9;
-    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_say_wanted_(tcall_said_fault_ *said)
-{
+    const tcall_limit_ *low = said->limits, *high = said->limits + 1;
     const tcall_shape *shape = said->shape;
+    int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
-    bool null_last = said->types & TCALL_SHAPE_NULL &&
-                     (word || said->limits.low.how || said->limits.high.how);
-    unsigned types =
-        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
+    if (range == 8 && low->number == high->number &&
+        tcall_str_eq(low->text, high->text))
+        range = 10;
+    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
+        range = 9;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
     else
-        tcall_say_types_(said->out, types);
-    tcall_say_range_(said, !types);
+        tcall_say_types_(said->out, said->types & ~null_last);
+    tcall_say_text_(said, tcall_word_at_(ranges, range) +
+                              (said->types & ~null_last ? 0 : 4));
     if (null_last)
         TCALL_SAY(said->out, " or null");
 }
@@ -12306,12 +12363,12 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
 /* Writes for how much the struct has room. */
 static void tcall_say_room_(tcall_said_fault_ *said)
 {
-    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+    if (said->of == TCALL_LIMITS_VALUE_) {
         tcall_say_wanted_(said);
         return;
     }
     TCALL_SAY(said->out, "at most ");
-    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+    if (said->of == TCALL_LIMITS_ITEMS_) {
         tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
     } else {
         tcall_put_number_(said->out, said->shape->size - 1, 0);
@@ -12333,9 +12390,8 @@ static void tcall_say_known_(const tcall_said_fault_ *said)
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
-    return said->value &&
-           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
-            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+    return said->value && (said->of == TCALL_LIMITS_LENGTH_ ||
+                           (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
 /* Writes which limit was passed. */
@@ -12344,7 +12400,7 @@ static void tcall_say_passed_(tcall_said_fault_ *said)
     static const char ways[] TCALL_FLASH_ =
         "under the minimum %p\0over the maximum %p\0"
         "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed.how == TCALL_LIMIT_BEYOND_) +
+    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
               tcall_is_upper_(said->keyword);
     tcall_say_text_(said, tcall_word_at_(ways, way));
 }
@@ -12357,15 +12413,14 @@ TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    uint8_t of_what = said->limits.of;
     bool counted = tcall_is_counted_(said);
     if (letter == 'v' && !tcall_say_came_(said)) {
         tcall_write_flash(
-            out, tcall_word_at_(things,
-                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+            out, tcall_word_at_(
+                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
     } else if (letter == 'n' && counted) {
         TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, of_what);
+        tcall_say_count_(out, is->count, said->of);
         tcall_write_char_(out, ',');
     } else if (letter == 'n') {
         TCALL_SAY(out, "is");
@@ -12392,11 +12447,9 @@ TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
     } else if (letter == 'k') {
         tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, &said->passed, counted);
-    } else if (letter == 'h') {
-        tcall_say_limit_(said, &said->limits.high, false);
+        tcall_say_limit_(said, said->passed, counted);
     } else if (letter != 'v') {
-        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+        tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
 
@@ -12436,7 +12489,7 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 }
 
 /* Says a fault of a shape. */
-static void tcall_say_shape_(tcall_said_fault_ *said)
+TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
@@ -12444,9 +12497,10 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
     said->part = tcall_say_part_;
     said->shape = shape;
     said->types = tcall_types_of_(shape->types);
-    said->limits = tcall_limits_of_(shape);
-    said->passed =
-        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    said->of = tcall_limits_of_(shape->kind);
+    tcall_limit_of_(&said->limits[0], shape, false);
+    tcall_limit_of_(&said->limits[1], shape, true);
+    said->passed = &said->limits[tcall_is_upper_(said->keyword)];
     tcall_say_misfit_(said, is->keyword);
 }
 
@@ -12525,7 +12579,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 /* Returns the next word of an enum, or name of a property, or NULL. */
 static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
+    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -12571,7 +12625,7 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
     const char *item = tcall_text_first_(array), *next = item;
     for (; index && next; index--) {
         item = next;
-        next = tcall_text_after_(tcall_text_skip_(item));
+        next = tcall_text_sibling_(item);
     }
     return next ? next : item;
 }
@@ -12635,29 +12689,6 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_part_(of, letter);
 }
 
-/* Returns what a keyword limits. */
-static uint8_t tcall_limits_by_(unsigned keyword)
-{
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
-}
-
-/* Returns the limit that a row says. */
-static tcall_limit_ tcall_limit_by_(const tcall_row *row)
-{
-    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
-    tcall_limit_ limit = tcall_limit_of_(
-        counts ? (tcall_int)row->of.number : 0, true,
-        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
-    if (!counts)
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
 /* Says a misfit of a schema. */
 TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 {
@@ -12665,25 +12696,22 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 #define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
         TCALL_SENTENCES_(TCALL_X_);
 #undef TCALL_X_
-    const tcall_node *node = said->is->node;
-    const tcall_row *row = node->rows;
+    const tcall_row *row = said->is->node->rows;
     unsigned keyword = said->keyword;
     said->part = tcall_say_row_part_;
-    said->limits.of = tcall_limits_by_(keyword);
-    said->types = said->limits.of > TCALL_LIMITS_VALUE_
-                      ? 0 /* counts are said alone */
-                      : tcall_types_of_(node->types);
-    if (said->limits.of == TCALL_LIMITS_VALUE_)
+    said->of = tcall_limits_by_(keyword);
+    if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
+        said->types = tcall_types_of_(said->is->node->types);
+    if (said->of)
         said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    if (said->limits.of)
-        said->passed = tcall_limit_by_(said->is->row);
-    for (; said->limits.of && row; row = tcall_row_next_(row))
-        if (tcall_limits_by_(row->on) == said->limits.of)
-            *(tcall_is_upper_(row->on) ? &said->limits.high
-                                       : &said->limits.low) =
-                tcall_limit_by_(row); /* of two the one that excludes its own */
+    for (; row && said->of; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
+            tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
+    if (said->of)
+        tcall_limit_by_(&said->limits[2], said->is->row);
+    said->passed = &said->limits[2];
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
-        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        said->of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
     if (!tcall_say_misfit_(said, keyword))
         tcall_say_sentence_(said, sentences, (int)keyword);
@@ -12691,17 +12719,14 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 
 /* ---- whole faults ---- */
 
-/* What says the fault of a node; NULL where there are but shapes. */
+/* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
-    if (!said->is->node)
-        tcall_say_shape_(said);
-    else if (say)
-        say(said);
+    say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
@@ -12737,7 +12762,8 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 int tcall_write_fault(tcall_writer *writer, const char *text,
                       const tcall_fault *is)
 {
-    return tcall_write_fault_(writer, tcall_say_node_, text, is);
+    return tcall_write_fault_(
+        writer, is->node ? tcall_say_node_ : tcall_say_shape_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -12777,14 +12803,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 
 int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned i, kept;
+    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (i = 0; i < kept; i++)
+        tcall_write_coercion_(writer, machine->text, &coercion[i]);
+    if (machine->coercion_count > kept) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
@@ -12839,17 +12866,15 @@ enum {
     TCALL_PARTS_
 };
 
+/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
+ * the last nine bytes of the id are one that was made up, also where the item
+ * came with those before them. */
 enum {
-    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
-                                made up; it came with those before them */
-    TCALL_FLAG_RAW_ = 2,
-    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
-    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
     TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    /* Of the item as well: */
-    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12915,7 +12940,7 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 {
     tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
-    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+    return head->flags & TCALL_FLAG_MADE_ID && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
 }
@@ -12924,9 +12949,7 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
-                             {NULL, 0},     text,  false, false,
-                             false,         false, false};
+    const tcall_item item = {(uint8_t)kind, 0, 0, id, name, {NULL, 0}, text};
     return item;
 }
 
@@ -12937,26 +12960,6 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
         offsetof(tcall_item, id), offsetof(tcall_item, name),
         offsetof(tcall_item, signature), offsetof(tcall_item, text)};
     return (tcall_str *)(void *)((char *)item + at[part]);
-}
-
-/* What an item says of itself, and what its header keeps of that. */
-TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
-                     item->raw * TCALL_FLAG_RAW_ |
-                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
-                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
-                     item->is_object * TCALL_FLAG_OBJECT_);
-}
-
-/* Every walk over a conversation does this for each item: no loop. */
-TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
-{
-    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
-    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13118,7 +13121,7 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
-    head->flags = tcall_item_flags_(item);
+    head->flags = item->flags & TCALL_FLAGS_;
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
         const tcall_str bytes = *tcall_item_part_(item, part);
@@ -13146,13 +13149,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    tcall_item_set_flags_(item, head->flags);
+    item->flags = head->flags & TCALL_FLAGS_;
     item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
     item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
     item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
     item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
     *at += (size_t)(bytes - (const char *)head);
-    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
+    if (item->id.len > TCALL_MADE_ID_)
+        item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -13197,7 +13201,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED | TCALL_FLAG_UNSIGNED);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -13232,7 +13236,7 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
         const tcall_str own = tcall_head_id_(head);
         tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
-        if (head->flags & TCALL_FLAG_MADE_ID_)
+        if (head->flags & TCALL_FLAG_MADE_ID)
             came.len -= own.len;
         if (head->kind == TCALL_ITEM_CALL &&
             (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
@@ -13251,11 +13255,13 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false; /* a caller may be wrong */
+    copy.flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
-        copy.synthetic_id =
-            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+        if (item->id.len > TCALL_MADE_ID_)
+            copy.flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
+        if (made.len)
+            copy.flags |= TCALL_FLAG_MADE_ID;
     }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
@@ -13374,7 +13380,7 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters.text || tool->shape;
+    return tool->parameters.text || tool->parameters.made;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -13405,11 +13411,11 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
     X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
                  "set allow_no_schema")                                           \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
-            "which is written from the shape")                                    \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(STRUCT, "only parameters may be a TCALL_STRUCT: give a JSON Schema")        \
+    X(READER, "a schema has no reader: write TCALL_JSON({...}), "                 \
+              "TCALL_SCHEMA_TEXT(text), tcall_schema_text_of(text) or "           \
+              "TCALL_STRUCT(name)")                                               \
+    X(STRICT, "strict needs parameters to hold the model to")                     \
     X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
     X(SERVICES, "services and service_count belong together: give both")          \
     X(NAMELESS, "services has one without a name: nobody could find it")          \
@@ -13440,10 +13446,10 @@ TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
     return TCALL_E_TOOL;
 }
 
-/* A text that nothing reads cannot be checked. */
+/* A schema that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
 {
-    return source.text && !source.reader;
+    return (source.text || source.made) && !source.reader;
 }
 
 /* Returns whether another tool has the name of a row. */
@@ -13465,6 +13471,9 @@ static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
            TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
            TCALL_FAULT_(NO_SCHEMA,
                         !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(STRUCT, (tool->output.made && !tool->output.text) ||
+                                    (tool->provider_schema.made &&
+                                     !tool->provider_schema.text)) |
            TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
                                     tcall_is_unread_(tool->output) ||
                                     tcall_is_unread_(tool->provider_schema));
@@ -13837,7 +13846,6 @@ static uint32_t tcall_row_slips_(const tcall_tool *tool)
                             TCALL_EVERYTHING) |
            TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
            TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
-           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
            TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
            TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
@@ -14008,7 +14016,7 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
 TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
                                     const tcall_author_ *author)
 {
-    *out = *author->made;
+    *out = *(const tcall_schema *)author->made;
     return TCALL_OK;
 }
 
@@ -14020,6 +14028,13 @@ TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
  * written of shapes is a piece of flash at a time, since on an AVR texts are
  * read from there by instructions of their own.
  */
+
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
 
 /* ---- texts in flash ---- */
 
@@ -14253,32 +14268,32 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within limits that is nearest to one that is liked, as a
- * multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+/* Returns the number within a low and a high limit that is nearest to one that
+ * is liked, as a multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
                                 tcall_int one, tcall_int step)
 {
-    tcall_int low = is->low.number, high = is->high.number;
-    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (is->low.how && value < low)
+    tcall_int low = limits[0].number, high = limits[1].number;
+    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (limits[0].how && value < low)
         value = low;
     value += (step - value % step) % step;
-    if (is->high.how && value > high)
+    if (limits[1].how && value > high)
         value = high - (high % step + step) % step;
-    if (is->low.how && value < low) /* 0.5, not 1 */
-        value = is->low.number / 2 + is->high.number / 2;
+    if (limits[0].how && value < low) /* 0.5, not 1 */
+        value = limits[0].number / 2 + limits[1].number / 2;
     return value;
 }
 
 /* Writes a value of one of these types, which has no parts. */
 TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limits_ *is,
+                                            const tcall_limit_ limits[2],
                                             tcall_int step)
 {
     tcall_int one = 1, len, i;
     if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(is, 5, 1, 1);
+        len = tcall_nearest_(limits, 5, 1, 1);
         tcall_write_quote(out);
         for (i = 0; i < len && !out->error; i++)
             tcall_write_char_(out, "value"[i % 5]);
@@ -14288,11 +14303,12 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else if (types == TCALL_SHAPE_NULL) {
         tcall_write_null(out);
     } else {
-        for (i = 0; i < is->digits; i++)
+        for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_write_comma_(out);
-        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
-                          is->digits);
+        tcall_put_number_(out,
+                          tcall_nearest_(limits, one, one, step ? step : one),
+                          limits->digits);
     }
 }
 
@@ -14300,19 +14316,22 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_limit_ limits[2];
     (void)at;
+    tcall_limit_of_(&limits[0], node, false);
+    tcall_limit_of_(&limits[1], node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else
-        tcall_put_near_(out, node->types, &is, 1);
+        tcall_put_near_(out, node->types, limits, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
 }
 
 /* ---- an example of what the text of a schema allows ---- */
@@ -14342,18 +14361,19 @@ TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
     bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
     tcall_int step =
         tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    tcall_limits_ is;
+    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    tcall_limit_ limits[2];
     uint8_t on;
-    memset(&is, 0, sizeof is);
-    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    memset(limits, 0, sizeof limits);
+    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
     for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == is.of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on)))
-            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
-                tcall_example_units_(schema, on, is.digits), true,
-                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
-    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+        if (tcall_limits_by_(on) == of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on))) {
+            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
+            limit->number = tcall_example_units_(schema, on, limits->digits);
+            limit->how = tcall_limit_how_(on);
+        }
+    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -14427,10 +14447,14 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_scalar_(out, schema, types);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14459,26 +14483,28 @@ static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
     return types & ~(1u << index);
 }
 
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
+/* Writes the low or the high bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void
+tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 {
     static const char keys[] TCALL_FLASH_ =
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    tcall_limit_ limit;
+    const uint8_t of = tcall_limits_of_(shape->kind);
     bool kept = view->mode == TCALL_STRICT_NONE;
+    tcall_limit_of_(&limit, shape, high);
     if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = limits->of != TCALL_LIMITS_LENGTH_;
+        kept = of != TCALL_LIMITS_LENGTH_;
     if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || !kept)
+        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
+    if (!limit.how || !kept)
         return;
     tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
+                   tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
+                                            ? high
+                                            : of * 2 + high));
+    tcall_put_number_(view->out, limit.number, limit.digits);
 }
 
 /* Begins the schema of a value with its first type, which says all that is not
@@ -14489,7 +14515,6 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     unsigned types = tcall_types_of_(shape->types);
-    tcall_limits_ limits = tcall_limits_of_(shape);
     if (null)
         types |= TCALL_SHAPE_NULL;
     if ((types & all) == all)
@@ -14500,8 +14525,8 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     }
     if (types)
         types = tcall_view_type_(view->out, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
+    tcall_view_bound_(view, shape, false);
+    tcall_view_bound_(view, shape, true);
     if (shape->kind == TCALL_KIND_CHOICE) {
         const char *word = (const char *)shape->more;
         int32_t left = shape->high;
@@ -14724,8 +14749,7 @@ typedef struct tcall_strict_walk_ {
 static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+    for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
         if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
@@ -14805,8 +14829,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -14818,16 +14841,19 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
+    tcall_str step;
     int i = walk->depth, len;
     if (!ref || ref[0] != '"' || ref[1] != '#')
         return NULL;
     while (at && *p == '/') {
-        bool object = *at == '{';
         p++;
         len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
+        step = tcall_slice_(name, (size_t)(len < 0 ? 0 : len));
+        if (len < 0)
+            at = NULL;
+        else if (*at == '[')
+            at = tcall_text_at_(at, tcall_index_of_(step));
+        else if ((at = tcall_text_member_(at, step)))
             at = tcall_text_value_(at);
     }
     while (at && i-- > 0)
@@ -15021,7 +15047,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -15034,7 +15060,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else
@@ -16058,8 +16084,9 @@ static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
     texts[2] = tool->description;
     texts[3] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
-        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
+        return tcall_shape_words_(tcall_tool_shape_(tool),
+                                  index - TCALL_TEXT_PARAMETERS_);
     return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
 }
 
@@ -16472,8 +16499,8 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
         tcall_write_text(&saved, tool->description ? tool->description : "");
         if (schema)
             tcall_write_text(&saved, schema);
-        else if (tool->shape)
-            tcall_write_shape(&saved, tool->shape);
+        else if (tcall_tool_shape_(tool))
+            tcall_write_shape(&saved, tcall_tool_shape_(tool));
     }
     return saved.len;
 }
@@ -16661,14 +16688,16 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* A text is read in the free part of the block: checked text at its end, where
- * it mostly stays, in front of that the frames, both of use until the block is.
- * room: bytes that the checked text may take, its NUL included. */
+/* A text is read in the free part of the block: the machine at its beginning,
+ * checked text at its end, where it mostly stays, between them the frames, all
+ * of use until the block is. room: bytes that the checked text may take, its
+ * NUL included. */
 static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size);
+    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
+    size -= sizeof(tcall_machine);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16702,15 +16731,20 @@ TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
-TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
-                                      tcall_block *block,
-                                      tcall_machine *machine,
-                                      tcall_machine_desc *desc, tcall_str text,
-                                      uint32_t *fixes)
+/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
+ * NULL where there is no room for it. */
+TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
 {
     size_t used;
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
     *fixes = 0;
+    if (used < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
+    }
     if (lenient && lenient->read) {
         lenient->read(block, machine, desc, text, fixes);
     } else {
@@ -16718,9 +16752,28 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
         tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : machine->is.size;
+                                            : desc->size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
-    return machine->error;
+    return machine;
+}
+
+/* Keeps what was coerced, as JSON text, which is written between the machine
+ * and its notes. */
+static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
+                                  const tcall_machine *machine)
+{
+    tcall_block *block = &tc->block;
+    char *from = (char *)(uintptr_t)(machine + 1);
+    tcall_writer out;
+    unsigned count;
+    tcall_writer_init(
+        &out, from,
+        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
+                 from));
+    tc->desc.lenient->write(&out, machine);
+    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
+        return TCALL_E_MEMORY;
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -16729,26 +16782,22 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
                                tcall_machine *machine)
 {
     tcall_block *block = &tc->block;
-    tcall_writer out;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text =
-        (char *)(uintptr_t)text.ptr; /* the free part is written to */
+    machine->text = (char *)(uintptr_t)text.ptr;
+    attempt->coercions = machine->coercion_count;
+    if (attempt->coercions && !machine->error)
+        return tcall_attempt_coerced_(tc, attempt, machine);
     attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                           ? machine->fault_count
                           : TOOLCALL_MAX_FAULTS;
-    attempt->coercions = machine->coercion_count;
     r = tcall_hydrate_keep_(block, (const char *)machine->faults,
                             attempt->faults * sizeof *attempt->fault, &text);
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !attempt->coercions || machine->error)
-        return r;
-    out = tcall_hydrate_writer_(block);
-    tc->desc.lenient->write(&out, machine);
-    return tcall_hydrate_keep_(block, out.buf, out.len, &attempt->coerced);
+    return r;
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -16759,28 +16808,31 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    tcall_machine machine;
-    tcall_machine_desc *desc = &machine.is;
+    tcall_machine_desc desc;
+    tcall_machine *machine;
     int kept, r;
-    memset(desc, 0, sizeof *desc);
-    desc->target = *target;
+    memset(&desc, 0, sizeof desc);
+    desc.target = *target;
     if (target->object) {
-        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc->target.out)
+        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc.target.out)
             return TCALL_E_MEMORY;
     }
-    desc->object = desc->for_c = arguments;
-    desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
-                            &attempt->fixes);
-    attempt->error_at = machine.at;
+    desc.object = desc.for_c = arguments;
+    desc.coerce = lenient ? lenient->coerce : NULL;
+    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                  &attempt->fixes);
+    if (!machine)
+        return TCALL_E_MEMORY;
+    r = machine->error;
+    attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = desc->target.out;
+        attempt->bound = desc.target.out;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, &machine);
+    kept = tcall_attempt_keep_(tc, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16788,12 +16840,10 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    const tcall_tool *tool = call->tool;
-    const tcall_node *node = tool->shape ? NULL : call->node;
-    const tcall_target target = {tool->shape, node,
-                                 tool->shape ? &tcall_shape_rows
-                                 : node
-                                     ? tool->parameters.reader->rows
+    const tcall_object *shape = tcall_tool_shape_(call->tool);
+    const tcall_target target = {shape, call->node,
+                                 shape || call->node
+                                     ? call->tool->parameters.reader->rows
                                      : NULL /* another one checks, or nobody */,
                                  NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
@@ -17052,7 +17102,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
         tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+            tcall_write_fault_(out, tool->parameters.reader->say,
                                attempt->args.at, &attempt->fault[i]);
         tcall_write_close(out, ']');
     } else if (attempt->complaint.len) {
@@ -17433,8 +17483,8 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->name);
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
-    if (tool->shape)
-        tcall_write_shape(out, tool->shape);
+    if (tcall_tool_shape_(tool))
+        tcall_write_shape(out, tcall_tool_shape_(tool));
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17585,9 +17635,8 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
 
 /* ---- an example of a call that would do ---- */
 
-/* Values that are nested deeper are left out, and longer examples as a whole.
- */
-enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
 
 /* Makes an example at the end of the block and reads it like arguments that
  * came. Returns whether the call would take it. */
@@ -17599,12 +17648,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&out, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &out, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
+    tool->parameters.reader->example(&out, tool->parameters);
     return !out.error &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
@@ -17703,7 +17747,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+        tcall_say_fault_(out, call->tool->parameters.reader->say,
                          call->asked->args.at, &call->asked->fault[i], true);
     }
 }
@@ -18024,9 +18068,9 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
     tcall_write_word_(out, "version",
                       foreign ? foreign->version : TOOLCALL_VERSION);
     tcall_write_word_(out, "mode",
-                      foreign       ? "foreign"
-                      : tool->shape ? "shape"
-                                    : mode);
+                      foreign                   ? "foreign"
+                      : tcall_tool_shape_(tool) ? "shape"
+                                                : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18735,8 +18779,8 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
-                     attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, cx->call->tool->output.reader->say, attempt->args.at,
+                     attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
     return TCALL_E_OUTPUT;
 }
@@ -18784,14 +18828,18 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_schema_compile_for_,   &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL, NULL, &tcall_shape_rows, tcall_say_shape_, tcall_write_shape_example_,
+    NULL, NULL};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {
@@ -20017,12 +20065,13 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
     }
     if (hole == 'i' || hole == 'm')
         return tcall_slice_(
-            item->id.ptr, hole == 'm' && item->synthetic_id ? 0 : item->id.len);
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
     if (hole == 'n' || hole == 'y')
         return item->name;
     if (hole == 's')
         return item->signature;
-    return (hole == 'a' || hole == 'q') && !item->is_object
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
                : item->text;
 }
@@ -20304,7 +20353,7 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
 /* What the model said in one answer is written in passes over its items. Where
@@ -20351,12 +20400,13 @@ static void tcall_item_prepare_(tcall_filling_ *f)
     const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (call && signs && !item->signature.len && !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
-    if (call && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, f->request->chat->block);
-    if (own && item->reasoning_dropped && !f->out->error)
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
 
@@ -20442,8 +20492,9 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
         return TCALL_SIDE_NONE_;
-    return item->raw || f->provider->member ? side
-                                            : (unsigned)TCALL_SIDE_PARTS_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
 }
 
 /* Returns the form that the item at hand is written in on its side, or NULL. */
@@ -20455,7 +20506,7 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (row == TCALL_ITEM_RESULT && item->error &&
         *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
     else if (side == TCALL_SIDE_PARTS_)
         row = TCALL_FORM_THOUGHT_;
@@ -20506,7 +20557,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.raw && f->forms->data;
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
     const bool opens = tcall_item_opens_(&f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
@@ -20949,7 +21000,7 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
     else
         reader->answer.reasoning_dropped += dropped;
     if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -20965,7 +21016,7 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, at, piece.len);
     else
@@ -20976,14 +21027,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
 static bool tcall_head_is_signed_(const tcall_item_head_ *head)
 {
     return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           head->flags & TCALL_FLAG_DROPPED;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
     if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
@@ -21010,7 +21061,7 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
@@ -21143,8 +21194,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+    known->flags |= flags & TCALL_FLAG_DROPPED;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED) {
         tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
         tcall_reasoning_drop_(reader, at, 0);
     }
@@ -21376,7 +21427,7 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
             tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
+            head->flags |= TCALL_FLAG_RAW;
     }
     return reader->element.open;
 }
@@ -21669,18 +21720,22 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_json name, args = tcall_json_of_(NULL, NULL);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
-    int error;
+    int error = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
-                                item->text, &fixes);
-    machine.text[machine.len] = '\0';
+    machine = tcall_arguments_by_(&tcall_lenient_text, block, &desc, item->text,
+                                  &fixes);
+    if (machine) {
+        machine->text[machine->len] = '\0';
+        error = machine->error;
+    }
     if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &kept) <
+            0) {
         text->error = TCALL_E_MEMORY;
         return;
     }
@@ -21714,11 +21769,14 @@ static void tcall_spoken_value_(tcall_writer *out, const char *from,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
+TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
+                                                  tcall_item *item)
 {
+    tcall_block *block = text->reader->chat->block;
     const char *end = text->end, *to;
     bool python = *text->form == 'p';
-    tcall_write_open(out, '{');
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_write_open(&out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
@@ -21727,33 +21785,21 @@ static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
             break;
         to = python ? tcall_name_end_(text->at, end)
                     : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
+        tcall_write_str(&out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(&out, ":");
         text->at = to;
         if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
         if (to && to < end)
-            tcall_spoken_value_(out, text->at, to, python);
+            tcall_spoken_value_(&out, text->at, to, python);
         text->at = to ? to : end;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
-    tcall_write_close(out, '}');
-    return true;
-}
-
-/* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (!tcall_spoken_members_(text, &out))
-        return false;
+    tcall_write_close(&out, '}');
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
@@ -21785,36 +21831,31 @@ static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
     return true;
 }
 
-/* Reads the name and the arguments of a call into an item. Returns false where
- * it is none. An object with escaped quotes is part of another text. */
-static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
-{
-    const char *from = text->at, *end = text->end;
-    if (*text->form == 'o') {
-        if (!tcall_marker_end_(from, end, "{") ||
-            tcall_marker_end_(from, end, "{ \\"))
-            return false;
-        tcall_spoken_take_(text, item);
-        tcall_spoken_object_(text, item);
-        return true;
-    }
-    text->at = tcall_name_end_(from, end);
-    item->name = tcall_slice_(from, (size_t)(text->at - from));
-    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
-           (*text->form == 'n' ? tcall_spoken_take_(text, item)
-                               : tcall_spoken_written_(text, item));
-}
-
-/* Reads a call. Returns false where it is none. What is read at the end of the
- * block is needed only until the call is added. */
+/* Reads a call and adds it. Returns false where it is none: an object with
+ * escaped quotes is part of another text. What is read at the end of the block
+ * is needed only until the call is added. */
 static bool tcall_spoken_call_(tcall_spoken_ *text)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
+    const size_t high = block->high;
+    const char *from = text->at, *end = text->end;
     tcall_item item;
     bool is;
     memset(&item, 0, sizeof item);
-    is = tcall_spoken_item_(text, &item);
+    if (*text->form == 'o') {
+        is = tcall_marker_end_(from, end, "{") &&
+             !tcall_marker_end_(from, end, "{ \\") &&
+             tcall_spoken_take_(text, &item);
+        if (is)
+            tcall_spoken_object_(text, &item);
+    } else {
+        text->at = tcall_name_end_(from, end);
+        item.name = tcall_slice_(from, (size_t)(text->at - from));
+        is = item.name.len &&
+             tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+             (*text->form == 'n' ? tcall_spoken_take_(text, &item)
+                                 : tcall_spoken_members_(text, &item));
+    }
     if (is)
         tcall_spoken_add_(text, &item);
     tcall_block_back_(block, high);
@@ -22317,7 +22358,7 @@ static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 static bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
-    if (head->flags & TCALL_FLAG_DROPPED_)
+    if (head->flags & TCALL_FLAG_DROPPED)
         return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
@@ -22357,7 +22398,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
     head->index = reader->element.index;
     if (reader->element.type == TCALL_MEANS_REASONING)
         reader->answer.reasoning_dropped += reader->raw_missing;
@@ -23230,7 +23271,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID_;
+        head->flags |= TCALL_FLAG_MADE_ID;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
@@ -23243,7 +23284,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED_;
+        head->flags |= TCALL_FLAG_UNSIGNED;
     reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
@@ -24646,18 +24687,21 @@ static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
     const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     tcall_block *block = chat->block;
     char *behind = tcall_block_gap_(block);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     uint32_t fixes;
+    size_t len;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
         return false;
-    memmove(behind, machine.text, machine.len);
-    tcall_block_cut_(block, block->low + machine.len);
-    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
     tcall_chat_shift_(chat, end, end - text.len);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
     return true;
 }
 
@@ -24850,7 +24894,7 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
 
 /* Returns TCALL_OK where all calls of the batch have ended. Only where all that
  * have not wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_await_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 {
     tcall_wait all = agent->wait;
     int open = 0, asking = 0, i;
@@ -25933,8 +25977,7 @@ static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
         item->text.len = 0;
     item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
     item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
-    tcall_item_set_flags_(item,
-                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    item->flags = (uint8_t)tcall_saved_number_(saved, item->flags);
     for (part = 0; part < TCALL_PARTS_; part++) {
         tcall_str *text = tcall_item_part_(item, part);
         *text = tcall_saved_text_(saved, *text);
@@ -26342,7 +26385,10 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
 /* Rows of tools, and all that they name, are in flash. */
 static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
+    return TCALL_FETCH_POINTER_(const char *, &tool->parameters.text)
+               ? NULL
+               : TCALL_FETCH_POINTER_(const tcall_object *,
+                                      &tool->parameters.made);
 }
 
 static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
