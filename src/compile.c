@@ -40,30 +40,17 @@ static const struct {
 static const char *const tcall_type_words_[TCALL_TYPES_] = {
     "null", "boolean", "integer", "number", "string", "array", "object"};
 
-/* How a schema is compiled, and who is told each fault of it. */
+/* How a schema is compiled. */
 typedef struct tcall_author_ {
-    tcall_draft draft;
-    bool end; /* the nodes are to lie at the end of the memory */
-    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
-    void *user;
+    tcall_str text;
+    const void *made; /* its nodes, where it has some already */
+    void *mem;
+    size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
+    tcall_draft draft;
+    bool end;     /* the nodes are to lie at the end of the memory */
+    size_t after; /* faults before this place are known already */
 } tcall_author_;
-
-/* Tells of a fault at a place in the text. The one that stands first there
- * stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    tcall_schema told = *s;
-    told.reason = reason;
-    told.remedy = remedy;
-    told.at = at;
-    if (!s->reason || at < s->at)
-        *s = told;
-    if (author->tell)
-        author->tell(author->user, &told);
-}
 
 /* ---- keywords and what they take ---- */
 
@@ -131,6 +118,7 @@ typedef struct tcall_sc_ {
     tcall_sc_mark_ *mark;
     const char *embedded; /* a subschema's own $id */
     int32_t steps;
+    bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
     uint8_t digits; /* of the name at hand */
     union {
@@ -141,13 +129,28 @@ typedef struct tcall_sc_ {
     tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
-/* Refuses the schema; the rest of it is looked at, too. */
+/* Refuses the schema. Of its faults the one that stands first in the text is
+ * told. */
+static void tcall_sc_fault_(tcall_sc_ *c, const char *p, const char *reason,
+                            const char *remedy)
+{
+    tcall_schema *out = c->out;
+    size_t at = (size_t)(p - c->author->text.ptr);
+    c->wrong = true;
+    if (at < c->author->after || (out->reason && out->at <= at))
+        return;
+    out->reason = reason;
+    out->remedy = remedy;
+    out->at = at;
+}
+
+/* Refuses the schema, unless all is only counted; the rest of it is looked at,
+ * too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
     if (c->top)
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            reason, remedy);
+        tcall_sc_fault_(c, p, reason, remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -344,8 +347,7 @@ static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
-        tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text),
-                            "too many schemas", "split the schema");
+        tcall_sc_fault_(c, p, "too many schemas", "split the schema");
     if (!only)
         c->open[c->depth].count++;
     if (*p == '{')
@@ -393,7 +395,8 @@ static int tcall_sc_draft_of_(const char *p)
 }
 
 /* Returns the draft of a schema: the one of its $schema, or the other. */
-static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
+TCALL_NOINLINE_ static uint8_t tcall_sc_draft_(tcall_str text,
+                                               tcall_draft other)
 {
     bool none = !memchr(text.ptr, '$', text.len); /* mostly so, and cheap */
     const char *root = none ? NULL : tcall_text_space_(text.ptr);
@@ -404,7 +407,7 @@ static uint8_t tcall_sc_draft_(tcall_str text, tcall_draft other)
 }
 
 /* Returns the bit of the type that a value names, or 0. */
-static uint8_t tcall_sc_type_(const char *p)
+TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 {
     tcall_str word = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
     uint8_t i = 0;
@@ -421,7 +424,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
     const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
     const char *at = first ? first : p;
     uint8_t types = 0;
-    for (; at; at = first ? tcall_text_after_(tcall_text_skip_(at)) : NULL) {
+    for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
         if (!type)
             tcall_sc_refuse_(c, at, "unknown type",
@@ -465,7 +468,7 @@ static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
 {
     const char *at = tcall_text_first_(list);
     uint16_t count = 0;
-    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+    for (; at; at = tcall_text_sibling_(at), count++)
         if (*at != '"')
             tcall_sc_malformed_(c, at, '"');
     return count;
@@ -477,7 +480,7 @@ static void tcall_sc_needed_(tcall_sc_ *c, const char *p, bool old)
 {
     const char *key = tcall_text_first_(p);
     tcall_str name;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         p = tcall_sc_name_(key, &name);
         if (*p == '[')
             tcall_sc_names_(c, p);
@@ -611,7 +614,7 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
     tcall_str word;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+    for (; key; key = tcall_text_sibling_(p)) {
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
@@ -680,7 +683,7 @@ static void tcall_sc_close_(tcall_sc_ *c)
 }
 
 /* Walks over the text. */
-static void tcall_sc_walk_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
@@ -700,7 +703,7 @@ static void tcall_sc_walk_(tcall_sc_ *c)
 /* ---- $ref ---- */
 
 /* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
-static uint16_t tcall_index_of_(tcall_str name)
+TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
     size_t i;
@@ -854,7 +857,7 @@ static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
                 &c->mark[same->kind | (uint32_t)same->flags << 8];
             if (!first->width)
                 return first;
-            if (first->width == TCALL_OPEN_ && !c->out->reason)
+            if (first->width == TCALL_OPEN_ && !c->wrong)
                 tcall_sc_circle_(c, mark, first);
             frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
         }
@@ -871,11 +874,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     while (i-- > 0) {
         tcall_sc_mark_ *end = &c->mark[i];
         tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
-        while (mark && !c->out->reason) {
+        while (mark && !c->wrong) {
             first = tcall_sc_count_(c, mark);
             if (first)
                 first->next = (uint16_t)(mark - c->mark);
-            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->wrong)
                 tcall_sc_refuse_(c, mark->member->name,
                                  "too many alternatives at one value",
                                  "use fewer");
@@ -910,22 +913,22 @@ static void tcall_sc_required_(tcall_node *node)
                 TCALL_NODE_MUST_;
         else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
-        name = tcall_text_after_(word.ptr + word.len + 1);
+        name = tcall_text_sibling_(name);
     }
 }
 
 /* All members and rows are there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_line_up_(c);
-    if (c->steps <= 0 && !c->out->reason)
+    if (c->steps <= 0 && !c->wrong)
         tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
                          "too many steps to compile",
                          "use fewer $refs that lead to each other");
-    if (!c->out->reason)
+    if (!c->wrong)
         tcall_sc_measure_(c);
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->wrong;) {
         tcall_node *node = &c->mark[i].member->node;
         node->kind = TCALL_KIND_ROWS_;
         node->flags = 0;
@@ -959,15 +962,53 @@ static void tcall_sc_lower_(tcall_sc_ *c, size_t by)
     c->high = (char *)memmove(c->high - by, c->high, (size_t)c->bytes);
 }
 
+/* ---- may it be an object? ---- */
+
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether an object is among the values that enum or const lists. */
+static bool tcall_row_has_object_(const tcall_row *row)
+{
+    bool several = row->on == TCALL_ON_ENUM_;
+    const char *value =
+        several ? tcall_text_first_(row->of.text) : row->of.text;
+    while (value && *value != '{')
+        value = several ? tcall_text_sibling_(value) : NULL;
+    return value != NULL;
+}
+
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
+{
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row)) {
+        bool all = row->on == TCALL_ON_REF_ || row->on == TCALL_ON_ALLOF_;
+        for (i = 0; all && takes && i < row->count; i++)
+            takes = tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+        if (row->on == TCALL_ON_NOT_) /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
+        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
+            takes = tcall_row_has_object_(row);
+    }
+    return takes;
+}
+
 /* ---- entry ---- */
 
 /* Compiles a schema as its author wants it. With end, out->used bytes are used
- * at the end of the memory. */
-TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size,
+ * at the end of the memory. Where all its faults are known already, it is
+ * refused without a reason. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
     const size_t word = sizeof(void *);
+    const tcall_str text = author->text;
+    char *mem = (char *)author->mem;
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
     uint32_t marks;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
@@ -975,37 +1016,37 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     tcall_sc_ c;
     memset(out, 0, sizeof *out);
     memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
     if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_call_error_text_(r), NULL);
+        tcall_sc_fault_(&c, text.ptr, tcall_call_error_text_(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
     out->len = text.len;
-    c.out = out;
-    c.author = author;
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = tcall_sc_draft_(text, author->draft);
-    if (mem && size > pad) {
-        c.top = (char *)mem + pad;
-        c.high = c.top + (size - pad) / word * word;
+    if (mem && author->size > pad) {
+        c.top = mem + pad;
+        c.high = c.top + (author->size - pad) / word * word;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
     marks = c.marks * (uint32_t)sizeof *c.mark;
     out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
-    if (!c.top || size < out->need)
-        return out->reason ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
-    c.mark = (tcall_sc_mark_ *)(void *)((char *)mem + pad);
+    if (!c.top || author->size < out->need)
+        return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
+    c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
     c.mark->member = (tcall_member *)tcall_sc_settle_(&c, sizeof(tcall_member));
     c.mark->width = 0;
     tcall_sc_finish_(&c);
-    if (out->reason)
+    if (c.wrong)
         return TCALL_E_SCHEMA;
     if (!author->end)
-        tcall_sc_lower_(&c, (size_t)(c.high - (char *)mem) - pad);
-    from = (size_t)(c.high - (char *)mem);
-    out->used = author->end ? size - from : from + (size_t)c.bytes;
+        tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
+    from = (size_t)(c.high - mem);
+    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -1013,6 +1054,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, false, NULL, NULL, &tcall_patterns};
-    return tcall_schema_compile_for_(out, text, mem, size, &author);
+    const tcall_author_ author = {text,  NULL,  mem, size, &tcall_patterns,
+                                  draft, false, 0};
+    return tcall_schema_compile_for_(out, &author);
 }

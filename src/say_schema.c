@@ -11,6 +11,13 @@
  * read from there by instructions of their own.
  */
 
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
+
 /* ---- texts in flash ---- */
 
 /* Writes a JSON string. */
@@ -238,59 +245,198 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     return writer->error;
 }
 
-/* ---- an example of what a shape allows ---- */
+/* ---- an example of what is allowed ----
+ *
+ * Whether it is, somebody looks later: of several rules some may not be met.
+ */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, int32_t low, int32_t high)
+/* Returns the number within a low and a high limit that is nearest to one that
+ * is liked, as a multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
+                                tcall_int one, tcall_int step)
 {
-    int32_t len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_char_(out, "value"[i % 5]);
-    tcall_write_unquote(out);
+    tcall_int low = limits[0].number, high = limits[1].number;
+    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (limits[0].how && value < low)
+        value = low;
+    value += (step - value % step) % step;
+    if (limits[1].how && value > high)
+        value = high - (high % step + step) % step;
+    if (limits[0].how && value < low) /* 0.5, not 1 */
+        value = limits[0].number / 2 + limits[1].number / 2;
+    return value;
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
+                                            const tcall_limit_ limits[2],
+                                            tcall_int step)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
+    tcall_int one = 1, len, i;
+    if (types & TCALL_SHAPE_STRING) {
+        len = tcall_nearest_(limits, 5, 1, 1);
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        for (i = 0; i < limits->digits; i++)
+            one *= 10;
+        tcall_write_comma_(out);
+        tcall_put_number_(out,
+                          tcall_nearest_(limits, one, one, step ? step : one),
+                          limits->digits);
+    }
 }
 
 /* Writes a value that a node allows. */
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
+    tcall_limit_ limits[2];
     (void)at;
+    tcall_limit_of_(&limits[0], node, false);
+    tcall_limit_of_(&limits[1], node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
     else
-        tcall_put_number_near_(out, node);
+        tcall_put_near_(out, node->types, limits, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
+}
+
+/* ---- an example of what the text of a schema allows ---- */
+
+/* So many decimals of its numbers count. */
+enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
+
+/* Returns the value of a keyword in units of the last of so many decimals,
+ * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
+ * sums of them are numbers, too. */
+static tcall_int tcall_example_units_(const char *schema, uint8_t on,
+                                      int digits)
+{
+    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
+    tcall_num_ number = tcall_text_number_(at ? at : "0");
+    tcall_int value;
+    int rest;
+    tcall_num_whole_(&number, digits + 1, &value, &rest);
+    return value / 10 + (value % 10 > 0 || rest > 0);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
+                                                       const char *schema,
+                                                       unsigned types)
+{
+    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
+    tcall_int step =
+        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
+    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    tcall_limit_ limits[2];
+    uint8_t on;
+    memset(limits, 0, sizeof limits);
+    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
+        if (tcall_limits_by_(on) == of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on))) {
+            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
+            limit->number = tcall_example_units_(schema, on, limits->digits);
+            limit->how = tcall_limit_how_(on);
+        }
+    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const char *const keywords[] = {"enum", "examples", /* lists */
+                                           "const", "default"};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
+        value = tcall_text_get_(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    tcall_write_open(out, '{');
+    for (; name && !out->error; name = tcall_text_sibling_(name)) {
+        const char *property = tcall_text_find_(first, name);
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type)
+        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (types == TCALL_SHAPE_OBJECT && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (types == TCALL_SHAPE_ARRAY && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_schema_scalar_(out, schema, types);
+}
+
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
+{
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -319,26 +465,28 @@ static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
     return types & ~(1u << index);
 }
 
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
+/* Writes the low or the high bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void
+tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 {
     static const char keys[] TCALL_FLASH_ =
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    tcall_limit_ limit;
+    const uint8_t of = tcall_limits_of_(shape->kind);
     bool kept = view->mode == TCALL_STRICT_NONE;
+    tcall_limit_of_(&limit, shape, high);
     if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = limits->of != TCALL_LIMITS_LENGTH_;
+        kept = of != TCALL_LIMITS_LENGTH_;
     if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || !kept)
+        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
+    if (!limit.how || !kept)
         return;
     tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
+                   tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
+                                            ? high
+                                            : of * 2 + high));
+    tcall_put_number_(view->out, limit.number, limit.digits);
 }
 
 /* Begins the schema of a value with its first type, which says all that is not
@@ -349,7 +497,6 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     unsigned types = tcall_types_of_(shape->types);
-    tcall_limits_ limits = tcall_limits_of_(shape);
     if (null)
         types |= TCALL_SHAPE_NULL;
     if ((types & all) == all)
@@ -360,8 +507,8 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     }
     if (types)
         types = tcall_view_type_(view->out, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
+    tcall_view_bound_(view, shape, false);
+    tcall_view_bound_(view, shape, true);
     if (shape->kind == TCALL_KIND_CHOICE) {
         const char *word = (const char *)shape->more;
         int32_t left = shape->high;
@@ -584,8 +731,7 @@ typedef struct tcall_strict_walk_ {
 static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+    for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
         if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
@@ -665,8 +811,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -678,16 +823,19 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
+    tcall_str step;
     int i = walk->depth, len;
     if (!ref || ref[0] != '"' || ref[1] != '#')
         return NULL;
     while (at && *p == '/') {
-        bool object = *at == '{';
         p++;
         len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
+        step = tcall_slice_(name, (size_t)(len < 0 ? 0 : len));
+        if (len < 0)
+            at = NULL;
+        else if (*at == '[')
+            at = tcall_text_at_(at, tcall_index_of_(step));
+        else if ((at = tcall_text_member_(at, step)))
             at = tcall_text_value_(at);
     }
     while (at && i-- > 0)
@@ -881,7 +1029,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -894,7 +1042,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else

@@ -466,10 +466,10 @@ static void test_end(void)
         "{\"a\":null,\"b\":null}",
         "{\"a\":1,\"kids\":[{\"kids\":5}]}",
         "{\"c\":\"x\",\"p17\":0,\"p01\":1,\"type\":2}"};
-    const tcall_author_ end = {TCALL_DRAFT_2020, true, NULL, NULL,
-                               &tcall_patterns};
     size_t i, k;
     for (i = 0; i < SCHEMAS; i += CHECK_EVERY) {
+        tcall_author_ end = {{NULL, 0},        NULL, NULL, 0, &tcall_patterns,
+                             TCALL_DRAFT_2020, true, 0};
         bool same = true;
         tcall_schema moved;
         char *mem;
@@ -478,10 +478,12 @@ static void test_end(void)
         run_begin(&r, schemas[i], strlen(schemas[i]));
         run_whole(&r, TCALL_DRAFT_2020);
         mem = (char *)block(r.schema.need + 16);
-        CHECK(tcall_schema_compile_for_(&moved, r.text, mem, r.schema.need - 1,
-                                        &end) == TCALL_E_MEMORY);
-        used = tcall_schema_compile_for_(&moved, r.text, mem,
-                                         r.schema.need + 11, &end);
+        end.text = r.text;
+        end.mem = mem;
+        end.size = r.schema.need - 1;
+        CHECK(tcall_schema_compile_for_(&moved, &end) == TCALL_E_MEMORY);
+        end.size = r.schema.need + 11;
+        used = tcall_schema_compile_for_(&moved, &end);
         CHECK(used > 0 && (size_t)used < (size_t)r.result + sizeof(void *));
         memset(mem, 0xA5, r.schema.need + 11 - (size_t)used);
         for (k = 0; k < sizeof values / sizeof *values; k++)
