@@ -2537,9 +2537,8 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
-    bool distinct; /* in tcall_init: no two rows have one name */
-    bool ready;
-    int error;                /* of tcall_init */
+    bool distinct;            /* in tcall_init: no two rows have one name */
+    int error;                /* of tcall_init; 1: none, it is ready */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
@@ -2570,28 +2569,21 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
-/* Returns the tool with this name, or NULL. */
+/* Returns the tool with this name, or NULL. All of them are the rows of
+ * tc->desc.tools. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* Returns true when permissions `allow` suffice to see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool, as
+ * none do for a row of tc->desc.tools that is free. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Visits the tools that permissions `allow` suffice for:
- *
- *     size_t i = 0;
- *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
- */
-TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
-                                            unsigned allow);
 
 /* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
  * texts must stay; it is checked like those of tcall_init, but its schema is
  * compiled when a call comes. So a function can make a definition, and the
  * tools of one registry can be added to another:
  *
- *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
- *         row = *tool;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
- *     }
+ *     row = *tcall_find(&other, name);
+ *     row.provided_by = "other";
+ *     tcall_add(&tc, &row);
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
@@ -13282,7 +13274,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
  * never called. */
 TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 {
-    if (tc->ready)
+    if (tc->error > 0)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
@@ -13365,16 +13357,6 @@ static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
     return tcall_namesake_(tc, name, NULL);
-}
-
-const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
-{
-    while (*i < tc->desc.tool_count) {
-        const tcall_tool *tool = &tc->desc.tools[(*i)++];
-        if (tcall_enabled(tool, allow))
-            return tool;
-    }
-    return NULL;
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -13644,12 +13626,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
     tc->distinct = false; /* of rows that are added nobody knows */
-    tc->error = r;
+    tc->error = r < 0 ? r : 1;
     tc->busy = NULL;
-    if (r < 0) {
+    if (r < 0) { /* nothing can be found, and so nothing can be called */
         tc->desc.tool_count = 0;
         tc->desc.stages = NULL;
     }
@@ -14075,56 +14055,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * within, as deep as the decoder goes. `depth` is that of the object or list
  * that a value is in; the outermost has 1.
  */
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
 
 /* ---- values of a struct ---- */
 
@@ -16071,27 +16001,11 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
  * tool, in quarters: when it is the word itself, when it is a synonym or has
  * the same prefix, and for the length of the texts. Words of all schemas need
  * no list: being common, they weigh nothing. */
-enum { TCALL_TEXT_PARAMETERS_ = 4 };
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[] = {
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
-
-/* Returns one of the texts of a tool. Of parameters there can be several: the
- * one after the last is empty. */
-static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
-{
-    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
-    texts[0] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
-        return tcall_shape_words_(tcall_tool_shape_(tool),
-                                  index - TCALL_TEXT_PARAMETERS_);
-    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
-}
 
 /* Adds a word of a tool to the sums of the terms that have this key; what is
  * only like them counts once. Returns whether there is such a term. */
@@ -16114,30 +16028,86 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads a text of a tool into its record. The prefix of a word counts only when
+ * its stem is no key. */
+static void tcall_record_text_(const tcall_ranking_ *ranking,
+                               tcall_record_ *record, unsigned which,
+                               tcall_str text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[which];
+    unsigned asked = 0;
+    tcall_split_ words;
+    tcall_split_init_(&words, text);
+    words.wanted = ranking->initials;
+    while (tcall_split_next_(&words))
+        if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+            (words.prefix &&
+             tcall_record_hit_(ranking, record, words.prefix, weight)))
+            asked += 16;
+    if (which == TCALL_TEXT_NAME_ && words.count)
+        record->name = (uint8_t)(asked / words.count);
+    record->length = (uint16_t)tcall_at_most_(
+        (size_t)record->length + weight->length * words.count, 0xFFFF);
+}
+
+/* Reads words that are each ended by NUL. */
+static void tcall_record_words_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const char *words,
+                                int count)
+{
+    const char *end = tcall_word_at_(words, count);
+    tcall_record_text_(ranking, record, TCALL_TEXT_PARAMETERS_,
+                       tcall_slice_(words, (size_t)(end - words)));
+}
+
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth);
+
+/* Reads the words of a value's shape. */
+static void tcall_record_value_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const tcall_shape *from,
+                                int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_record_words_(ranking, record, (const char *)shape->more,
+                            (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_value_(ranking, record, (const tcall_shape *)shape->more,
+                            depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_object_(ranking, record, (const tcall_object *)shape->more,
+                             depth + 1);
+}
+
+/* Reads the words of an object's shape: names, descriptions, choices. The
+ * outermost has the depth 1. */
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_record_words_(ranking, record, object->names, object->count);
+    tcall_record_words_(ranking, record, object->descriptions, object->count);
+    for (i = 0; i < object->count; i++)
+        tcall_record_value_(ranking, record, object->members + i, depth);
+}
+
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    tcall_str text = tcall_tool_text_(tool, 0);
-    unsigned length = 1, asked = 0, i;
-    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
-        const struct tcall_text_weight_ *weight =
-            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
-        tcall_split_ words;
-        tcall_split_init_(&words, text);
-        words.wanted = ranking->initials;
-        while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
-                asked += 16;
-        length += weight->length * words.count;
-        if (i == 0 && words.count)
-            record->name = (uint8_t)(asked / words.count);
-        text = tcall_tool_text_(tool, i + 1);
-    }
-    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+    const char *const texts[] = {tool->name, tool->title, tool->description,
+                                 tool->tags, tool->parameters.text};
+    const tcall_object *shape = tcall_tool_shape_(tool);
+    unsigned i;
+    record->length = 1;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++)
+        tcall_record_text_(ranking, record, i, tcall_str_of(texts[i]));
+    if (shape)
+        tcall_record_object_(ranking, record, shape, 1);
 }
 
 /* ---- tools that may be picked */
@@ -26591,13 +26561,13 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
+        bool within = misfit->steps > from; /* else the whole is wrong */
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        if (misfit->steps > from)
-            tcall_write_misfit(&mcp->out, misfit,
-                               tcall_mcp_shape_of_(mcp->tool), from);
-        else /* with all of them: the message's shape knows them as a whole */
-            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+        tcall_write_misfit(&mcp->out, misfit,
+                           within ? tcall_mcp_shape_of_(mcp->tool)
+                                  : &tcall_mcp_shape_,
+                           within ? from : 0);
     }
     return TCALL_E_INVALID;
 }
@@ -26833,7 +26803,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 
 int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 {
-    int error = TCALL_OK;
+    int error = TCALL_OK, failed;
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
@@ -26844,10 +26814,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
                            end + (end < len));
         if (end == len)
             break;
-        if (error == TCALL_OK)
-            error = tcall_mcp_line_(mcp);
-        else
-            tcall_mcp_line_(mcp);
+        failed = tcall_mcp_line_(mcp);
+        error = error ? error : failed;
         bytes += end + 1;
         len -= end + 1;
     }
@@ -26899,12 +26867,13 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 
 /* ---- the tools of a registry ---- */
 
-/* Tools may have come and gone. */
+/* Tools may have come and gone; of a registry that cannot be used there are
+ * none. */
 static void tcall_mcp_refresh_(tcall_mcp *mcp)
 {
-    mcp->desc.tools = mcp->desc.tc->desc.tools;
-    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
-    mcp->desc.allow = mcp->desc.tc->desc.allow;
+    const tcall *tc = mcp->desc.tc;
+    mcp->desc.tools = tc ? tc->desc.tools : NULL;
+    mcp->desc.tool_count = (uint16_t)(tc ? tc->desc.tool_count : 0);
 }
 
 static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
@@ -26962,11 +26931,8 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    tcall_mcp_desc own = *desc;
+    int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    int started;
-    own.tool_count = 0;
-    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }
 
