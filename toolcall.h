@@ -4215,7 +4215,6 @@ struct tcall_agent {
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool reconnected; /* a dead connection was replaced */
-    bool unanswered;  /* the last question was taken back */
     bool last_round;  /* calls of this answer do not run: it asked for words */
     bool picked;      /* the offer is only made smaller from now on */
     uint16_t tries;   /* of this request */
@@ -4230,7 +4229,9 @@ struct tcall_agent {
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
     tcall_resume_ resume;  /* where the request is taken up again */
-    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t question;       /* where what was said last is in the chat; its end
+                            * where that was taken back */
+    size_t answer_at;      /* where the last answer begins in it */
     int call_at;           /* calls of it that have a result */
     tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
@@ -24227,8 +24228,8 @@ enum {
     TCALL_AGENT_CONNECT_, /* open the transport */
     TCALL_AGENT_SEND_,    /* write the request */
     TCALL_AGENT_READ_,    /* read the answer */
-    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+    TCALL_AGENT_CALLS_    /* run what it asks for, one call each step; calls of
+                           * a plan wait for tcall_agent_result */
 };
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
@@ -24606,8 +24607,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
-                              TCALL_AGENT_PLANNED_) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24761,9 +24761,9 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
-                              TCALL_AGENT_PLANNED_) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
@@ -24981,8 +24981,9 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 /* Drops the oldest turn; the last one only where all of them are old. Returns
  * false if there is none to drop. Images that the user has shown, but said
  * nothing to yet, are of the turn to come. */
-static bool tcall_chat_drop_(tcall_chat *chat, bool old)
+static bool tcall_agent_drop_(tcall_agent *agent, bool old)
 {
+    tcall_chat *chat = &agent->chat;
     const size_t len = chat->block->low - chat->start;
     size_t at = 0, next = 0;
     tcall_item item;
@@ -24997,6 +24998,7 @@ static bool tcall_chat_drop_(tcall_chat *chat, bool old)
         return false;
     tcall_chat_shift_(chat, chat->start + at, chat->start);
     chat->counted.at = 0;
+    agent->question -= at;
     return true;
 }
 
@@ -25011,20 +25013,9 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_chat_drop_(&agent->chat, old))
+               tcall_agent_drop_(agent, old))
             continue;
     return block->low != before;
-}
-
-/* Returns where in the conversation the user spoke last. */
-static size_t tcall_agent_question_(const tcall_agent *agent)
-{
-    const tcall_item_head_ *head;
-    size_t at = 0, next = 0, question = 0;
-    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
-        if (head->kind == TCALL_ITEM_USER)
-            question = at;
-    return question;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -25041,9 +25032,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
         tcall_block_note_(block, chat->start + block->high + size);
         return TCALL_E_MEMORY;
     }
-    if (tcall_agent_make_room_(
-            agent, size + said - tcall_agent_question_(agent), true))
+    if (tcall_agent_make_room_(agent, size + said - agent->question, true))
         tcall_chat_forget_(chat);
+    agent->question = block->low - chat->start;
     return tcall_chat_add(chat, &item);
 }
 
@@ -25520,10 +25511,8 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
-    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
-                                        : TCALL_AGENT_CALLS_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
+    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -25639,9 +25628,9 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_item item;
     size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
-    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
+    if (agent->state == TCALL_AGENT_UNSET_)
         return text;
-    at = tcall_agent_question_(agent);
+    at = agent->question;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_CALL)
             best = 0;
@@ -25658,14 +25647,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 /* A question that nobody answered is taken back. */
 TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    const size_t question = tcall_agent_question_(agent);
     const size_t said = agent->chat.block->low - agent->chat.start;
-    size_t end = question;
-    tcall_item item;
-    if (tcall_chat_next(&agent->chat, &end, &item))
-        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
-    if (agent->unanswered)
-        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
+    size_t end = agent->question;
+    if (tcall_chat_head_(&agent->chat, &end) && end == said)
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -25698,7 +25684,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->pause = 0;
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = agent->unanswered = false;
+    agent->reconnected = false;
     agent->desc.tc->block.need = 0;
     agent->state = state;
     tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
@@ -25708,7 +25694,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 static int tcall_agent_ready_(tcall_agent *agent)
 {
     if (agent->turn.plan &&
-        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
@@ -25782,12 +25768,19 @@ static const tcall_agent_task_ tcall_agent_tasks_[] = {
     {tcall_agent_read_},
     {tcall_agent_run_calls_}};
 
+/* Do calls of a plan wait for their results? */
+static bool tcall_agent_planned_(const tcall_agent *agent)
+{
+    return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
+}
+
 /* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent);
-    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
+    if (over < 0 &&
+        (agent->state != TCALL_AGENT_CALLS_ || tcall_agent_planned_(agent)))
         return over;
     return tcall_agent_tasks_[agent->state].work(agent);
 }
@@ -25811,9 +25804,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
-                              agent->cancelled ? TCALL_AGENT_PLANNED_
-                                               : TCALL_AGENT_CALLS_))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_) ||
+        (tcall_agent_planned_(agent) && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -25821,8 +25813,7 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result)
-                   : agent->state != TCALL_AGENT_PLANNED_)
+    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
         result = tcall_agent_end_(agent, result);
     agent->desc.tc->busy = NULL;
     return tcall_agent_waits_(agent, result);
@@ -25889,20 +25880,14 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-/* What a turn waits for. */
+/* What a turn waits for; one more says that it is a plan. */
 enum {
-    TCALL_SAVE_REST_,    /* no turn is under way */
-    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
-    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
-    TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_,   /* the same of a plan */
-    TCALL_SAVE_COUNT_
+    TCALL_SAVE_REST_,     /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls have no result: they are to run, or wait for
+                           * tcall_agent_result */
+    TCALL_SAVE_ASKS_ = 3, /* a request has no answer */
+    TCALL_SAVE_COUNT_ = 5
 };
-
-/* The states in which an agent goes on then. */
-static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
-    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
-    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
@@ -26066,12 +26051,11 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = TCALL_SAVE_REST_;
-    while (waits < TCALL_SAVE_ASKS_ &&
-           tcall_save_states_[waits] != agent->state)
-        waits++;
-    /* the same of a plan is the next one */
-    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
+    const bool calls = agent->state == TCALL_AGENT_CALLS_;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    return (uint32_t)(calls ? TCALL_SAVE_CALLS_ : TCALL_SAVE_ASKS_) +
+           agent->turn.plan;
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -26141,6 +26125,8 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
         agent->answer.calls -= agent->call_at;
         agent->call_at = 0;
     }
+    if (item.kind == TCALL_ITEM_USER)
+        agent->question = chat->block->low - chat->start;
     agent->answer.calls += item.kind == TCALL_ITEM_CALL;
     agent->call_at += item.kind == TCALL_ITEM_RESULT;
     saved->users = tcall_is_users_(item.kind);
@@ -26152,17 +26138,17 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
 static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
     const bool open = agent->call_at < agent->answer.calls;
-    const bool planned = waits == TCALL_SAVE_PLANNED_;
-    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
-        (open && !planned && waits != TCALL_SAVE_CALLS_))
+    const bool calls = waits != TCALL_SAVE_REST_ && waits < TCALL_SAVE_ASKS_;
+    const bool plan =
+        waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
+    if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
     memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, tcall_save_states_[waits],
-                       planned || waits == TCALL_SAVE_PLANS_,
-                       tcall_slice_(NULL, 0));
-    return planned ? TCALL_OK : TCALL_E_AGAIN;
+    tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
+                       plan, tcall_slice_(NULL, 0));
+    return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Are the bytes whole, and of this version? Takes the mark and the sum away. */
@@ -26215,7 +26201,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->unanswered = agent->turn.plan = false;
+    agent->question = 0;
+    agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
