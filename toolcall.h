@@ -2767,12 +2767,12 @@ typedef struct tcall_attempt {
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
     const void *bound; /* the struct of a TCALL_STRUCT */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    size_t error_at;          /* parse errors: offset in what came */
-    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
-    int error;                /* TCALL_OK or what went wrong */
+    const tcall_fault *fault;       /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;            /* words of a foreign validator */
+    const tcall_coercion *coercion; /* those that are kept; NULL: see faults */
+    size_t error_at;                /* parse errors: offset in what came */
+    uint32_t fixes;                 /* of the text, TCALL_FIX_... bits */
+    int error;                      /* TCALL_OK or what went wrong */
     uint16_t coercions;
     uint8_t faults; /* number of */
     uint8_t step;   /* tcall_step reached, or failed in */
@@ -2935,7 +2935,8 @@ struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
                  tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
-    int (*write)(tcall_writer *w, const tcall_machine *machine);
+    void (*write)(tcall_writer *w, const char *text,
+                  const tcall_coercion *coercion, unsigned count);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -7556,7 +7557,7 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
 
 /* Returns the coercions that are kept, and how many. */
 TCALL_SHARED_ const tcall_coercion *
-tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+tcall_machine_coercions_(const tcall_machine *m, size_t *count)
 {
     *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
                                                   : TCALL_COERCIONS_;
@@ -7983,20 +7984,26 @@ static char tcall_machine_lower_(char c)
     return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
+/* Returns the content of the string at hand. */
+static tcall_str tcall_machine_content_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
 TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
-    const char *quote = m->text + m->token;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
-    char first = tcall_machine_lower_(quote[1]);
+    tcall_str text = tcall_machine_content_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    char first = tcall_machine_lower_(*text.ptr);
     uint8_t types = tcall_types_from_(first);
     tcall_str run = tcall_slice_(&first, 1);
     tcall_syntax_ inner;
     tcall_num_ num;
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        tcall_is_space_(first))
+    if (!types || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
         return 0;
+    bytes.escapes = true;
     tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
         const char *end = run.ptr + run.len;
@@ -8011,7 +8018,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
     m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
-    num = tcall_num_read_(tcall_text_inner_(quote));
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
     if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
@@ -8024,16 +8031,17 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
  * string. */
 static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_str text = tcall_text_decode_(m->text + m->token);
-    m->len = m->token;
+    tcall_str text = tcall_machine_content_(m);
     if (tcall_machine_is_container_(types)) {
+        m->again = (uint32_t)tcall_text_decode_(m->text + m->token).len;
+        m->len = m->token;
         m->frames = m->first;
         m->inner = true;
-        m->again = (uint32_t)text.len;
         m->syntax.state = TCALL_AT_VALUE_;
         m->syntax.halt = true;
         return 0;
     }
+    m->len = m->token;
     tcall_machine_put_(m, text.ptr, text.len);
     m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
     m->text[m->len] = '\0';
@@ -12771,6 +12779,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -12789,29 +12802,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, kept;
-    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < kept; i++)
-        tcall_write_coercion_(writer, machine->text, &coercion[i]);
-    if (machine->coercion_count > kept) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */
@@ -16743,11 +16770,11 @@ static void tcall_arguments_meant_(const tcall_block *block,
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
     tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coercions};
+    NULL, tcall_coerce, tcall_write_coerced_};
 
 /* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
  * NULL where there is no room for it. */
@@ -16775,46 +16802,35 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what was coerced, as JSON text, which is written between the machine
- * and its notes. */
-static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
-                                  const tcall_machine *machine)
-{
-    tcall_block *block = &tc->block;
-    char *from = (char *)(uintptr_t)(machine + 1);
-    tcall_writer out;
-    unsigned count;
-    tcall_writer_init(
-        &out, from,
-        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
-                 from));
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
-}
-
 /* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults. */
-static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
-                               tcall_machine *machine)
+ * is approved, run, logged and sent back, and the faults, or the coercions. */
+static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
+                               const tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
+    const void *notes = machine->faults;
+    size_t size = 0;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text = (char *)(uintptr_t)text.ptr;
     attempt->coercions = machine->coercion_count;
-    if (attempt->coercions && !machine->error)
-        return tcall_attempt_coerced_(tc, attempt, machine);
-    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                          ? machine->fault_count
-                          : TOOLCALL_MAX_FAULTS;
-    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
-                            attempt->faults * sizeof *attempt->fault, &text);
-    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (machine->error) {
+        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                              ? machine->fault_count
+                              : TOOLCALL_MAX_FAULTS;
+        size = attempt->faults * sizeof *attempt->fault;
+    } else {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    }
+    if (!size)
+        return r;
+    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
+    if (machine->error)
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    else
+        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
     return r;
 }
 
@@ -16850,7 +16866,7 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, machine);
+    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16923,7 +16939,7 @@ static const char tcall_by_model_[] = "model";
 static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
                                             {NULL, 0}, {NULL, NULL},
                                             NULL,      NULL,
-                                            {NULL, 0}, {NULL, 0},
+                                            {NULL, 0}, NULL,
                                             0,         0,
                                             0,         0,
                                             0,         0,
@@ -18129,8 +18145,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "arguments", call->arguments);
     tcall_write_fixes_(out, asked->fixes);
     tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
-                                                 : tcall_str_of("[]"));
+    if (asked->coercion)
+        tc->desc.lenient->write(out, asked->args.at, asked->coercion,
+                                asked->coercions);
+    else
+        tcall_write_verbatim(out, tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
