@@ -714,7 +714,7 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
 
 /* Returns TCALL_OK where all calls of the batch have ended. Only where all that
  * have not wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_await_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 {
     tcall_wait all = agent->wait;
     int open = 0, asking = 0, i;
