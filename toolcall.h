@@ -2071,9 +2071,21 @@ typedef enum tcall_kind {
                         the user, in front of what he says */
 } tcall_kind;
 
+/* What is noted of an item. */
+enum {
+    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
+                              * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
+                              * words */
+    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
+                              * no signature for this one */
+};
+
 /* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind; /* tcall_kind */
+    uint8_t kind;  /* tcall_kind */
+    uint8_t flags; /* TCALL_FLAG_... */
     /* Of a result: why the call failed. Of a call: it must not run,
      * TCALL_E_CUT, TCALL_E_MEMORY (its arguments were too large to keep) or
      * TCALL_E_UNHANDLED (they came in a form that is not read). Arguments that
@@ -2086,13 +2098,6 @@ typedef struct tcall_item {
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, nine letters and digits were
-                        * made up */
-    bool raw; /* reasoning: text is the provider's own data, no words */
-    bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_unsigned; /* call: of a provider that signs them, which gave no
-                       * signature for this one */
-    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2826,50 +2831,48 @@ struct tcall_ctx {
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
-    uint16_t attempt;       /* 1 for the first run of the tool */
-    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
-    uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
-    int stop;               /* < 0: what tcall_cancel was called with */
-    /* What the call waits for. Empty when a tool or hook is called, which adds
-     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
-     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
-    tcall_wait wait;
-
-    /* private: masks in a text what was injected, so that only who injects
-     * links it; NULL: nothing was */
-    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    /* private: the way through the stages */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
-    uint16_t around;      /* where the hook is that is around what runs */
-    uint8_t around_depth; /* how many are */
+    /* private: the way through the stages; near, as all of it asks for them */
     uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    /* private: attempts to run the tool */
-    uint8_t run_step;  /* where the attempt is */
-    bool tool_ran : 1; /* it was called at least once, for whatever came */
-    bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
+    uint8_t run_step;     /* where the attempt to run the tool is */
+    uint8_t tool;         /* how its last run ended, TCALL_TOOL_... */
+    uint8_t around_depth; /* hooks that are around what runs */
     bool output_held : 1;
-    /* private: approval */
     bool at_work : 1; /* it has called the program */
     bool asks : 1;    /* a person is waited for: the last answer, of whomever */
     bool approval_asked : 1;  /* reported, and not decided yet */
     bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
     bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
-    /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
-    bool has_deadline : 1;
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    size_t wanted;        /* bytes of an output that did not fit */
-    uint32_t deadline;
-    uint32_t wait_began; /* by the agent's clock */
-    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
-    tcall_service *services;
+
+    uint16_t attempt;      /* 1 for the first run of the tool */
+    tcall_failure failure; /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
+    uint32_t started;      /* by desc.now_ms */
+    uint32_t finished;     /* likewise; 0 before TCALL_WILL_AUDIT */
+    int stop;              /* < 0: what tcall_cancel was called with */
+
+    /* private */
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
+    size_t wanted;                 /* bytes of an output that did not fit */
+    /* masks in a text what was injected, so that only who injects links it;
+     * NULL: nothing was */
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
+    uint32_t deadline;    /* 0: there is none */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    char *words;          /* the tool's, of why it failed */
+    tcall_service *services;
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t wait_began; /* by the agent's clock */
+
+    tcall_result result; /* complete from TCALL_WILL_AUDIT on */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 };
 
 /* What an agent does from what a person says to the answer. Whoever makes calls
@@ -3327,15 +3330,15 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  * desc.allow_repeat is set, whatever hooks there are: in its calls this one
  * does nothing. */
 #ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#define TOOLCALL_LOOP_CALLS 32 /* so many that went well are known */
 #endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls; 0: none */
     uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
     uint64_t recent[4]; /* whatever came of them, latest first */
     uint64_t refused;   /* tool of the calls that were refused last */
-    uint16_t count;     /* of done */
+    uint16_t next;      /* of done: the oldest, which makes room */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -12890,17 +12893,15 @@ enum {
     TCALL_PARTS_
 };
 
+/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
+ * the last nine bytes of the id are one that was made up, also where the item
+ * came with those before them. */
 enum {
-    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
-                                made up; it came with those before them */
-    TCALL_FLAG_RAW_ = 2,
-    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
-    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
     TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    /* Of the item as well: */
-    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12966,7 +12967,7 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 {
     tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
-    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+    return head->flags & TCALL_FLAG_MADE_ID && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
 }
@@ -12975,9 +12976,7 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
-                             {NULL, 0},     text,  false, false,
-                             false,         false, false};
+    const tcall_item item = {(uint8_t)kind, 0, 0, id, name, {NULL, 0}, text};
     return item;
 }
 
@@ -12988,26 +12987,6 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
         offsetof(tcall_item, id), offsetof(tcall_item, name),
         offsetof(tcall_item, signature), offsetof(tcall_item, text)};
     return (tcall_str *)(void *)((char *)item + at[part]);
-}
-
-/* What an item says of itself, and what its header keeps of that. */
-TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
-                     item->raw * TCALL_FLAG_RAW_ |
-                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
-                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
-                     item->is_object * TCALL_FLAG_OBJECT_);
-}
-
-/* Every walk over a conversation does this for each item: no loop. */
-TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
-{
-    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
-    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13169,7 +13148,7 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
-    head->flags = tcall_item_flags_(item);
+    head->flags = item->flags & TCALL_FLAGS_;
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
         const tcall_str bytes = *tcall_item_part_(item, part);
@@ -13197,13 +13176,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    tcall_item_set_flags_(item, head->flags);
+    item->flags = head->flags & TCALL_FLAGS_;
     item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
     item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
     item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
     item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
     *at += (size_t)(bytes - (const char *)head);
-    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
+    if (item->id.len > TCALL_MADE_ID_)
+        item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -13248,7 +13228,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED | TCALL_FLAG_UNSIGNED);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -13283,7 +13263,7 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
         const tcall_str own = tcall_head_id_(head);
         tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
-        if (head->flags & TCALL_FLAG_MADE_ID_)
+        if (head->flags & TCALL_FLAG_MADE_ID)
             came.len -= own.len;
         if (head->kind == TCALL_ITEM_CALL &&
             (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
@@ -13302,11 +13282,13 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false; /* a caller may be wrong */
+    copy.flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
-        copy.synthetic_id =
-            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+        if (item->id.len > TCALL_MADE_ID_)
+            copy.flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
+        if (made.len)
+            copy.flags |= TCALL_FLAG_MADE_ID;
     }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
@@ -15656,6 +15638,7 @@ typedef struct tcall_split_ {
     bool in_key;          /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
+    const char *paired;   /* the last character of a word of two */
     const char *letters;  /* there, or in word where they had to be folded */
     size_t length;        /* of them, in bytes */
     unsigned initials;
@@ -15769,7 +15752,8 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
 
 /* Reads a word, or one sign; returns whether it was a word. A word is a row of
  * characters of one kind, where capitals and small letters that follow them are
- * one; or two wide characters, of which the second is read again. */
+ * one; or two wide characters, of which the second begins the next word, unless
+ * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
@@ -15779,9 +15763,10 @@ static bool tcall_split_read_(tcall_split_ *words)
         tcall_char_ c = tcall_split_char_(words);
         if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
-            return true;
+            return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
             tcall_split_put_(words, c.code);
+            words->paired = words->cursor;
             return true;
         }
         words->cursor += c.bytes;
@@ -16910,11 +16895,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
         tcall_str_of(source.text), source.made,      gap,  size,
         tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
     int r = source.reader->compile(&schema, &author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema.need))
-            return TCALL_E_MEMORY;
-    if (r < 0)
+    if (r < 0 && r != TCALL_E_MEMORY)
         return r;
+    if (!tcall_block_room_(block, schema.need) || r < 0)
+        return TCALL_E_MEMORY;
     *node = schema.root;
     return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -17001,21 +16985,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-/* Tries a repair. Where it is refused too, what came counts again. */
-static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
-{
-    const tcall_attempt *came = call->asked;
-    int error = call->error;
-    call->repaired = true;
-    tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
-    if (call->error == TCALL_OK)
-        return TCALL_OK;
-    call->repaired = false;
-    call->asked = came;
-    return call->error == TCALL_E_MEMORY ? call->error : error;
-}
-
 /* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
  * or why there is none. */
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
@@ -17034,17 +17003,28 @@ TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
     return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
+/* Lets the caller repair arguments that were refused, once. Where the repair is
+ * refused too, what came counts again. Returns TCALL_OK, TCALL_E_AGAIN, or why
+ * what came was refused. */
 int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
+    const tcall_attempt *came = call->asked;
+    int error = call->error, r;
     tcall_str text;
-    int r = call->error;
-    if (r == TCALL_E_MEMORY || call->incomplete)
-        return r;
+    if (error == TCALL_E_MEMORY || call->incomplete)
+        return error;
     r = tcall_hydrate_ask_(tc, call, &text);
     call->repairing = r == TCALL_E_AGAIN;
-    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
+    if (r != TCALL_OK)
+        return r;
+    call->repaired = true;
+    r = tcall_attempt_anew_(call, "repair", text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
+    if (r == TCALL_OK)
+        return r;
+    call->repaired = false;
+    call->asked = came;
+    return r == TCALL_E_MEMORY ? r : error;
 }
 
 /* Finds the tool and its schema, and reads what came. */
@@ -17578,10 +17558,18 @@ void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
+    return cx->tool &&
            tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
+
+/* How the last run of the tool ended. */
+enum {
+    TCALL_TOOL_NOT_,   /* it was not called yet */
+    TCALL_TOOL_RAN_,   /* whatever came of it */
+    TCALL_TOOL_WAITS_, /* TCALL_E_AGAIN */
+    TCALL_TOOL_DID_    /* well, whatever came after it */
+};
 
 /* ---- output ---- */
 
@@ -17710,30 +17698,26 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions: in words, or as the developer
- * writes them. */
+/* Writes the names of a set of permissions. */
 TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
-                                                     unsigned set, bool in_c)
+                                                     unsigned set,
+                                                     const char *names,
+                                                     const char *separator)
 {
-    static const char names[] = "read\0write\0execute\0network\0actuate\0";
-    const char *name = names, *before = "";
-    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
-        const char *letter = name;
-        if (!(set & 1))
-            continue;
-        tcall_write_text(out, before);
-        tcall_write_text(out, in_c ? "TCALL_" : "");
-        for (; *letter; letter++)
-            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
-        before = in_c ? " | " : " and ";
-    }
+    const char *before = "";
+    for (; set; set >>= 1, names = tcall_nth_(names, 1))
+        if (set & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names);
+            before = separator;
+        }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
@@ -17744,11 +17728,11 @@ TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
+        tcall_write_permissions_(out, allow, names, " and ");
     }
 }
 
@@ -17787,47 +17771,39 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* Who finds the words for a failure. */
-typedef enum tcall_cause_ {
-    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
-    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
-    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
-    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
-} tcall_cause_;
-
-static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
+/* True where the faults of the arguments say why the call failed. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (failure->reason.len)
-        return TCALL_CAUSE_GIVEN_;
-    if (failure->error == TCALL_E_INVALID && call->asked->faults)
-        return TCALL_CAUSE_REFUSED_;
-    return failure->error == TCALL_E_DENIED && call->tool &&
-                   tcall_withheld_(cx->tc, call->tool)
-               ? TCALL_CAUSE_DENIED_
-               : TCALL_CAUSE_ERROR_;
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
+           !cx->failure.reason.len;
+}
+
+/* True where the registry does not permit the tool. */
+static bool tcall_was_denied_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_DENIED && cx->call->tool &&
+           tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    switch (tcall_cause_of_(cx)) {
-    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
-    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
-    case TCALL_CAUSE_ERROR_:
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
-        break;
-    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    }
+    tcall_str reason = cx->failure.reason;
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else if (tcall_was_denied_(cx))
+        tcall_say_denied_(out, cx);
+    else if (reason.len)
+        tcall_write_bytes(out, reason.ptr, reason.len);
+    else
+        tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
  * model would make the call again. One that failed has said why. */
 static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 {
-    if (cx->tool_did)
+    if (cx->tool == TCALL_TOOL_DID_)
         tcall_write_text(out, ". The tool has run: do not repeat the call");
     else if (cx->stop < 0)
         tcall_write_text(out, ". The tool had begun: look whether it had its "
@@ -17839,14 +17815,13 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
-    if (call->tool && call->asked->args.at && !refused) {
+    if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (cx->failure.by && !refused) {
+    if (cx->failure.by) {
         tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
@@ -17926,12 +17901,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "TCALL_READ\0TCALL_WRITE\0TCALL_EXECUTE\0"
+                                "TCALL_NETWORK\0TCALL_ACTUATE\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
     if (tool->permissions > TCALL_EVERYTHING || !missing)
         return;
     tcall_write_text(out, ": add ");
-    tcall_write_permissions_(out, missing, true);
+    tcall_write_permissions_(out, missing, names, " | ");
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
@@ -17939,22 +17916,20 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
  * none, into memory of the call. */
 TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    tcall_cause_ cause = tcall_cause_of_(cx);
+    bool denied = tcall_was_denied_(cx);
     char *room = NULL;
     tcall_writer out;
-    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+    if (denied || tcall_was_refused_(cx))
         room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
     if (!room)
-        return cause == TCALL_CAUSE_GIVEN_
+        return cx->failure.reason.len
                    ? cx->failure.reason
                    : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (cause == TCALL_CAUSE_DENIED_) {
-        tcall_write_text(&out, cx->call->tool->name);
-        tcall_write_text(&out, " ");
-    }
+    tcall_write_text(&out, denied ? cx->call->tool->name : "");
+    tcall_write_text(&out, denied ? " " : "");
     tcall_say_why_(&out, cx);
-    if (cause == TCALL_CAUSE_DENIED_)
+    if (denied)
         tcall_say_remedy_(&out, cx);
     return tcall_slice_(room, out.fill);
 }
@@ -18199,7 +18174,6 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
                               const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    tcall_cause_ cause = tcall_cause_of_(cx);
     tcall_write_open(out, '{');
     tcall_write_identity_(out, call);
     if (cx->session)
@@ -18215,7 +18189,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
     tcall_write_flag_(out, "approved", call->approved);
     tcall_write_outcome_(out, cx->failure.error);
-    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+    if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_key(out, "reason");
         tcall_write_quote(out);
         tcall_say_why_(out, cx);
@@ -18457,18 +18431,18 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
-    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+    uint32_t end;
+    if (!cx->tc || !cx->tc->desc.now_ms)
         return;
-    cx->deadline = end;
-    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
+    end = tcall_now_(cx->tc) + ms;
+    if (!cx->deadline || (int32_t)(cx->deadline - end) > 0)
+        cx->deadline = end ? end : 1;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = cx->has_deadline
-                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
-                       : INT32_MAX;
+    int32_t left =
+        cx->deadline ? (int32_t)(cx->deadline - tcall_now_(cx->tc)) : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -18503,7 +18477,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall_call *call = cx->call;
     int r;
-    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool)
         return TCALL_E_USAGE;
     r = tcall_keep_(cx, text, &text);
     if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
@@ -18655,14 +18629,14 @@ static void tcall_fail_(tcall_ctx *cx, int error)
  * to memory that all attempts share. Without it the error's code must do. */
 static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
 {
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
+    if (!cx->words)
+        cx->words = (char *)tcall_take_(cx, TCALL_REASON_);
+    if (!cx->words || cx->state == TCALL_FAILED_ || !text.len)
         return;
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
+    memmove(cx->words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(cx->words, text.len);
     cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
@@ -18681,6 +18655,7 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     cx->service_missing = false;
     return r > 0 ? TCALL_OK : r;
 }
+
 /* ---- permission ---- */
 
 /* Checks that the registry gives the tool to its user. */
@@ -18760,7 +18735,8 @@ static int tcall_run_call_(tcall_ctx *cx)
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = cx->result.ran = true;
+    cx->result.ran = true;
+    cx->tool = TCALL_TOOL_RAN_;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
@@ -18792,13 +18768,14 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (!cx->polled)
+        if (cx->tool != TCALL_TOOL_WAITS_)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->polled = r == TCALL_E_AGAIN;
+    if (r == TCALL_E_AGAIN)
+        cx->tool = TCALL_TOOL_WAITS_;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18806,7 +18783,7 @@ static int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
-        cx->tool_did = true;
+        cx->tool = TCALL_TOOL_DID_;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -18901,13 +18878,16 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with the hooks of a table: each is named with its tool
- * or table. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hook, size_t count)
+/* Reports what is wrong with the hooks of a tool, NULL: of the registry. Each
+ * is named with its table. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
+    const tcall_desc *desc = &tc->desc;
+    const tcall_hook *hook = tool ? tool->hooks : desc->hooks;
+    size_t left = tool ? tool->hook_count : desc->hook_count;
+    const char *name = tool ? tool->name : "tcall_desc";
     int r = TCALL_OK;
-    for (; count; hook++, count--) {
+    for (; left; hook++, left--) {
         char which[64];
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
@@ -18925,16 +18905,6 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
-{
-    const tcall_desc *desc = &tc->desc;
-    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
-                                     tool->hook_count)
-                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
-                                     desc->hook_count);
-}
-
 /* Returns a hook of a call, NULL after the last: those of the registry come
  * first, then those of the tool. */
 static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
@@ -18947,38 +18917,36 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns how late a hook is called at its stage. */
-static int32_t tcall_hook_rank_(const tcall_hook *hook)
-{
-    int32_t priority = hook->priority;
-    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
-}
-
 /* Where the hooks of a stage are: at one of them, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns how late a hook is called at its stage: of equal priority, the first
+ * in the tables first. Its low half is its place. */
+static uint32_t tcall_hook_rank_(const tcall_hook *hook, uint16_t place)
+{
+    int16_t priority = hook->priority;
+    bool late = (tcall_due_[hook->stage] & TCALL_LATE_) != 0;
+    int16_t rank = (int16_t)(late ? priority : -1 - priority);
+    return (uint32_t)(rank + 0x8000L) << 16 | place;
+}
 
 /* Returns where the hook is that follows a place: they lie in no order, for
  * their tables are short. */
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
-    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
-    int32_t next = INT32_MAX; /* a rank that no hook has */
-    uint16_t found = TCALL_HOOKS_END_, i;
-    for (i = 1; i < TCALL_HOOKS_END_; i++) {
-        int32_t rank;
-        hook = tcall_hook_at_(cx, i - 1u);
-        if (!hook)
-            break;
-        rank = tcall_hook_rank_(hook);
-        if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) || rank >= next)
-            continue;
-        next = rank;
-        found = i;
+    uint32_t least = 0, next = UINT32_MAX;
+    const tcall_hook *hook;
+    uint16_t i;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
+         i++) {
+        uint32_t rank = tcall_hook_rank_(hook, i);
+        if (hook->stage == stage && rank > least && rank < next)
+            next = rank; /* at last its place, or TCALL_HOOKS_END_ */
     }
-    return found;
+    return (uint16_t)next;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -19124,7 +19092,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
 {
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
-    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+    if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
@@ -19397,7 +19365,7 @@ static void tcall_await_(tcall_ctx *cx, int r)
     if (r == TCALL_E_AGAIN && !cx->wait.count &&
         cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
+    if (cx->deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
@@ -19414,12 +19382,11 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_begin_(tc, call);
     if (cx->output_held)
         cx->tc->desc.stages->again(cx);
-    else if (cx->state == TCALL_GOING_ && !cx->polled)
+    else if (cx->state == TCALL_GOING_ && cx->tool != TCALL_TOOL_WAITS_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return call->error;
-    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -19428,18 +19395,20 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_ctx *cx = &call->cx;
     const tcall *outer;
+    int r = TCALL_E_AGAIN;
     if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
     cx->tc = tc;
     cx->wait.ms = TCALL_WAIT_NEVER;
     cx->wait.count = 0;
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
+    if (!call->repairing || tcall_must_end_(cx) < 0 ||
+        tcall_hydrate(tc, call) != TCALL_E_AGAIN) {
+        outer = tcall_work_begin_(tc, call);
+        r = tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
     }
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+    if (cx->state != TCALL_DONE_)
+        tcall_await_(cx, r);
+    return r;
 }
 
 /* Hydrates a call and goes on with it until it has ended. One that still waits
@@ -19579,12 +19548,13 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_may_(cx->tc, cx->call->tool) &
-            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        !(*key = tcall_call_what(cx->tc, cx->call)))
+    *key = tcall_call_what(cx->tc, cx->call);
+    if (!*key || tcall_may_(cx->tc, cx->call->tool) &
+                     ~(unsigned)(TCALL_READ | TCALL_NETWORK))
         return false;
-    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    if (session)
+        *key = tcall_chain_(cx->tc, tcall_chain_(cx->tc, *key, session->user),
+                            session->id);
     return true;
 }
 
@@ -19600,31 +19570,43 @@ static void tcall_cache_drop_(tcall_cache *cache, size_t at)
     cache->used -= size;
 }
 
-/* Looks for the call; what is too old is removed on the way. */
-int tcall_cache_read_(tcall_ctx *cx, void *user)
+/* Removes what is too old, and what the call may have changed. Returns whether
+ * there is an entry of the key, and its text. */
+static bool tcall_cache_sweep_(const tcall_ctx *cx, tcall_cache *cache,
+                               uint64_t key, tcall_str *text)
 {
-    tcall_cache *cache = (tcall_cache *)user;
+    uint32_t now = tcall_now_(cx->tc);
     tcall_cached_ entry;
-    uint64_t key;
+    bool found = false;
     size_t at = 0;
-    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
-        return TCALL_E_USAGE;
-    if (!tcall_cache_key_(cx, &key))
-        return TCALL_OK;
     while (at < cache->used) {
         memcpy(&entry, cache->memory + at, sizeof entry);
-        if (cache->max_age_ms &&
-            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+        if ((cache->max_age_ms && now - entry.made > cache->max_age_ms) ||
+            tcall_changes_(cx, entry.thing)) {
             tcall_cache_drop_(cache, at);
             continue;
         }
         at += sizeof entry;
-        if (entry.key == key)
-            return tcall_respond(cx,
-                                 tcall_slice_(cache->memory + at, entry.len));
+        if (entry.key == key) {
+            *text = tcall_slice_(cache->memory + at, entry.len);
+            found = true;
+        }
         at += entry.len;
     }
-    return TCALL_OK;
+    return found;
+}
+
+int tcall_cache_read_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_str text;
+    uint64_t key;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
+    return tcall_cache_key_(cx, &key) &&
+                   tcall_cache_sweep_(cx, cache, key, &text)
+               ? tcall_respond(cx, text)
+               : TCALL_OK;
 }
 
 /* Only what the tool itself gave is kept, and only where it fits. */
@@ -19649,18 +19631,10 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
 }
 
 /* Forgets what the call may have changed. */
-int tcall_cache_end_(tcall_ctx *cx, void *user)
+int tcall_cache_end_(tcall_ctx *cx, void *cache)
 {
-    tcall_cache *cache = (tcall_cache *)user;
-    tcall_cached_ entry;
-    size_t at = 0;
-    while (at < cache->used) {
-        memcpy(&entry, cache->memory + at, sizeof entry);
-        if (tcall_changes_(cx, entry.thing))
-            tcall_cache_drop_(cache, at);
-        else
-            at += sizeof entry + entry.len;
-    }
+    tcall_str text;
+    tcall_cache_sweep_(cx, (tcall_cache *)cache, 0, &text);
     return TCALL_OK;
 }
 
@@ -19754,20 +19728,22 @@ static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
     return NULL;
 }
 
-/* Returns a new row, in place of the first that is free or needed no more; NULL
- * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
+/* Returns the row of a call, or a new one, in place of the first that is free
+ * or needed no more; NULL when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_row_(const tcall_ledger *ledger,
+                                           uint64_t key)
 {
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     tcall_ledger_row *last = ledger->rows + ledger->count;
-    size_t i, left;
-    for (i = 0; i < ledger->count; i++)
-        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
+    if (row)
+        return row;
+    for (row = ledger->rows; row < last; row++)
+        if (!row->state || row->state >= TCALL_REFUSED_)
             break;
-    left = ledger->count - i;
-    if (!left)
+    if (row == last)
         return NULL;
-    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *last);
     memset(last, 0, sizeof *last);
     last->key = key;
     return last;
@@ -19784,12 +19760,9 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
-static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t key,
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
                               uint64_t what)
 {
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
@@ -19827,7 +19800,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, key, what);
+    return tcall_ledger_wait_(cx, tcall_ledger_row_(ledger, key), what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
@@ -19847,15 +19820,13 @@ int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
  * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t key = tcall_call_key(cx->tc, cx->call);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
+    tcall_ledger_row *row;
     if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
+    row = tcall_ledger_row_((const tcall_ledger *)user,
+                            tcall_call_key(cx->tc, cx->call));
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -19873,7 +19844,7 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
-        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
+        row->state = cx->tool ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -19905,8 +19876,8 @@ static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 
 static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
+    size_t i;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
         if (loops->done[i] == call)
             return true;
     return false;
@@ -19982,30 +19953,22 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     const tcall_tool *tool = cx->call->tool;
     const tcall_looped_ *here =
         (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    bool ran = cx->tool == TCALL_TOOL_DID_ && !tcall_repeatable_(cx);
+    size_t i;
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->things[i])) {
-            loops->done[kept] = loops->done[i];
-            loops->things[kept++] = loops->things[i];
-        }
-    loops->count = kept;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
+        if (tcall_changes_(cx, loops->things[i]))
+            loops->done[i] = 0;
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS) {
-        kept--;
-        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
-        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
-    }
-    loops->done[kept] = here->call;
-    loops->things[kept] = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
+    loops->done[loops->next] = here->call;
+    loops->things[loops->next] = cx->thing;
+    loops->next = (uint16_t)((loops->next + 1) % TOOLCALL_LOOP_CALLS);
     return TCALL_OK;
 }
 
@@ -20124,12 +20087,13 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
     }
     if (hole == 'i' || hole == 'm')
         return tcall_slice_(
-            item->id.ptr, hole == 'm' && item->synthetic_id ? 0 : item->id.len);
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
     if (hole == 'n' || hole == 'y')
         return item->name;
     if (hole == 's')
         return item->signature;
-    return (hole == 'a' || hole == 'q') && !item->is_object
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
                : item->text;
 }
@@ -20411,7 +20375,7 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
 /* What the model said in one answer is written in passes over its items. Where
@@ -20458,12 +20422,13 @@ static void tcall_item_prepare_(tcall_filling_ *f)
     const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (call && signs && !item->signature.len && !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
-    if (call && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, f->request->chat->block);
-    if (own && item->reasoning_dropped && !f->out->error)
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
 
@@ -20549,8 +20514,9 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
         return TCALL_SIDE_NONE_;
-    return item->raw || f->provider->member ? side
-                                            : (unsigned)TCALL_SIDE_PARTS_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
 }
 
 /* Returns the form that the item at hand is written in on its side, or NULL. */
@@ -20562,7 +20528,7 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (row == TCALL_ITEM_RESULT && item->error &&
         *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
     else if (side == TCALL_SIDE_PARTS_)
         row = TCALL_FORM_THOUGHT_;
@@ -20613,7 +20579,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.raw && f->forms->data;
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
     const bool opens = tcall_item_opens_(&f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
@@ -21056,7 +21022,7 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
     else
         reader->answer.reasoning_dropped += dropped;
     if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -21072,7 +21038,7 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, at, piece.len);
     else
@@ -21083,14 +21049,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
 static bool tcall_head_is_signed_(const tcall_item_head_ *head)
 {
     return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           head->flags & TCALL_FLAG_DROPPED;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
     if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
@@ -21117,7 +21083,7 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
@@ -21250,8 +21216,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+    known->flags |= flags & TCALL_FLAG_DROPPED;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED) {
         tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
         tcall_reasoning_drop_(reader, at, 0);
     }
@@ -21483,7 +21449,7 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
             tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
+            head->flags |= TCALL_FLAG_RAW;
     }
     return reader->element.open;
 }
@@ -21825,11 +21791,14 @@ static void tcall_spoken_value_(tcall_writer *out, const char *from,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
+TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
+                                                  tcall_item *item)
 {
+    tcall_block *block = text->reader->chat->block;
     const char *end = text->end, *to;
     bool python = *text->form == 'p';
-    tcall_write_open(out, '{');
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_write_open(&out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
@@ -21838,33 +21807,21 @@ static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
             break;
         to = python ? tcall_name_end_(text->at, end)
                     : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
+        tcall_write_str(&out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(&out, ":");
         text->at = to;
         if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
         if (to && to < end)
-            tcall_spoken_value_(out, text->at, to, python);
+            tcall_spoken_value_(&out, text->at, to, python);
         text->at = to ? to : end;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
-    tcall_write_close(out, '}');
-    return true;
-}
-
-/* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (!tcall_spoken_members_(text, &out))
-        return false;
+    tcall_write_close(&out, '}');
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
@@ -21896,36 +21853,31 @@ static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
     return true;
 }
 
-/* Reads the name and the arguments of a call into an item. Returns false where
- * it is none. An object with escaped quotes is part of another text. */
-static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
-{
-    const char *from = text->at, *end = text->end;
-    if (*text->form == 'o') {
-        if (!tcall_marker_end_(from, end, "{") ||
-            tcall_marker_end_(from, end, "{ \\"))
-            return false;
-        tcall_spoken_take_(text, item);
-        tcall_spoken_object_(text, item);
-        return true;
-    }
-    text->at = tcall_name_end_(from, end);
-    item->name = tcall_slice_(from, (size_t)(text->at - from));
-    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
-           (*text->form == 'n' ? tcall_spoken_take_(text, item)
-                               : tcall_spoken_written_(text, item));
-}
-
-/* Reads a call. Returns false where it is none. What is read at the end of the
- * block is needed only until the call is added. */
+/* Reads a call and adds it. Returns false where it is none: an object with
+ * escaped quotes is part of another text. What is read at the end of the block
+ * is needed only until the call is added. */
 static bool tcall_spoken_call_(tcall_spoken_ *text)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
+    const size_t high = block->high;
+    const char *from = text->at, *end = text->end;
     tcall_item item;
     bool is;
     memset(&item, 0, sizeof item);
-    is = tcall_spoken_item_(text, &item);
+    if (*text->form == 'o') {
+        is = tcall_marker_end_(from, end, "{") &&
+             !tcall_marker_end_(from, end, "{ \\") &&
+             tcall_spoken_take_(text, &item);
+        if (is)
+            tcall_spoken_object_(text, &item);
+    } else {
+        text->at = tcall_name_end_(from, end);
+        item.name = tcall_slice_(from, (size_t)(text->at - from));
+        is = item.name.len &&
+             tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+             (*text->form == 'n' ? tcall_spoken_take_(text, &item)
+                                 : tcall_spoken_members_(text, &item));
+    }
     if (is)
         tcall_spoken_add_(text, &item);
     tcall_block_back_(block, high);
@@ -22428,7 +22380,7 @@ static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 static bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
-    if (head->flags & TCALL_FLAG_DROPPED_)
+    if (head->flags & TCALL_FLAG_DROPPED)
         return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
@@ -22468,7 +22420,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
     head->index = reader->element.index;
     if (reader->element.type == TCALL_MEANS_REASONING)
         reader->answer.reasoning_dropped += reader->raw_missing;
@@ -23341,7 +23293,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID_;
+        head->flags |= TCALL_FLAG_MADE_ID;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
@@ -23354,7 +23306,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED_;
+        head->flags |= TCALL_FLAG_UNSIGNED;
     reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
@@ -24964,7 +24916,7 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
 
 /* Returns TCALL_OK where all calls of the batch have ended. Only where all that
  * have not wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_await_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 {
     tcall_wait all = agent->wait;
     int open = 0, asking = 0, i;
@@ -26047,8 +25999,7 @@ static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
         item->text.len = 0;
     item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
     item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
-    tcall_item_set_flags_(item,
-                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    item->flags = (uint8_t)tcall_saved_number_(saved, item->flags);
     for (part = 0; part < TCALL_PARTS_; part++) {
         tcall_str *text = tcall_item_part_(item, part);
         *text = tcall_saved_text_(saved, *text);
