@@ -1060,226 +1060,6 @@ struct tcall_syntax_ {
 };
 
 /* ==========================================================================
- * >>read: bytes in, checked values out
- *
- * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
- * it recognises RFC 8259 strictly, checks each value against its shape and
- * stores it in the caller's struct. It keeps no text and needs no memory but
- * itself, whatever the length of the message:
- *
- *     struct weather args;
- *     tcall_decoder decoder;
- *
- *     tcall_decoder_init(&decoder, &weather_shape, &args);
- *     while ((len = receive(bytes)) > 0)
- *         tcall_decoder_feed(&decoder, bytes, len);
- *     if (tcall_decoder_end(&decoder) == TCALL_OK)
- *         run(&args);
- *
- * What does not fit its shape is noted and reading goes on, for what follows
- * may be needed to answer: the id of a request often comes after its
- * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
- */
-
-/* Objects and lists with a shape of their own that may lie within each other.
- * Deeper ones are refused as a misfit. */
-#ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 6
-#endif
-
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
- */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
-#else
-#define TOOLCALL_NUMBER_DIGITS 20
-#endif
-#endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
-#endif
-
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-#if TOOLCALL_MISFIT_TEXT > 255
-#error "TOOLCALL_MISFIT_TEXT must be at most 255"
-#endif
-
-/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
- * of a shape, and with most values of schemas. The keyword is that of JSON
- * Schema where there is one. A text that is empty is the one before. In them %v
- * is the value, %t its type, %u the limit that was passed, %n how many it has
- * where that is known; %s is what to send, %r how much there is room for, %m
- * the name of a property, %x the unknown name, and %k which ones are known. */
-#define TCALL_MISFITS(X)                                                    \
-    X(TYPE, "type", "%v is %t", "; send %s")                                \
-    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
-    X(MAXIMUM, "maximum", "", "")                                           \
-    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "", "")                                      \
-    X(MIN_ITEMS, "minItems", "", "")                                        \
-    X(MAX_ITEMS, "maxItems", "", "")                                        \
-    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
-    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
-    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
-/* One thing that is wrong, and the way to it from the root: the index of a
- * member or item at each level. The index of a member that its object does not
- * know is 0xFFFF. */
-typedef struct tcall_misfit {
-    uint8_t code;  /* tcall_misfit_code */
-    uint8_t steps; /* of trail */
-    bool exact;    /* got is the value; else it was larger or had more digits */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t text_len; /* of text; 0: nothing was kept */
-#endif
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
-    int32_t got; /* a number that is out of bounds, in units of its shape */
-#if TOOLCALL_MISFIT_TEXT
-    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
-#endif
-} tcall_misfit;
-
-/* What a user of the recogniser adds to its table who fills a struct: it notes
- * what is wrong with the value that so many levels lead to. */
-typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
-typedef struct tcall_fit_user_ {
-    tcall_syntax_user_ syntax;
-    tcall_note_ note;
-} tcall_fit_user_;
-
-/* A value at work on its shape: the one that comes next or is read, or an
- * object or list around it. */
-typedef struct tcall_place_ {
-    const void *what; /* its tcall_shape; of an object that is open its
-                       * tcall_object; NULL: it has none */
-    char *base;       /* where it is kept, or NULL */
-    uint16_t index;   /* the member or item at hand */
-} tcall_place_;
-
-#define TCALL_NO_MEMBER_ 0xFFFF
-
-/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
- * a word in flash that begins with the same bytes stands for it. */
-typedef struct tcall_words_ {
-    const char *list;     /* all words */
-    const char *word;     /* that one, or NULL: there is none */
-    uint8_t index, count; /* of the word; of all */
-} tcall_words_;
-
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
-/* A number in units of the last digit that counts. */
-typedef struct tcall_units_ {
-    tcall_int value; /* surplus digits are cut off; or the end of the range that
-                        it is beyond */
-    int rest;        /* the sign of what was left out, or 0 */
-} tcall_units_;
-
-/* Values on their way into a struct, whoever reads them. */
-typedef struct tcall_fit_ {
-    tcall_place_ *place; /* of the value that comes next or is read; what it is
-                          * in lies before it */
-    union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
-    } now;
-    const tcall_object *object; /* of the root, and of a hole */
-    const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character; 0: its name is
-                       * read */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the name, string or number */
-} tcall_fit_;
-
-typedef struct tcall_decoder tcall_decoder;
-
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
-#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
-#else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
-#endif
-
-/* A decoder at work. What is said to be private is its own. */
-struct tcall_decoder {
-    tcall_syntax_ syntax; /* private */
-
-    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
-    size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
-
-    /* private */
-    tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
-    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
-
-    /* public again; these are set after tcall_decoder_init. */
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
-     * read there and *out to where its offset counts from; so far they are the
-     * hole's own. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
-
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-};
-
-/* Prepares to read one object of this shape into its struct, which is set to
- * its defaults when the object opens. */
-TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
-                                  const tcall_object *shape, void *out);
-/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
- * after a misfit, when reading goes on; or the error that ended it:
- * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
-TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
-                                 size_t len);
-/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
- * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
- * struct be used. */
-TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
- * lost a byte. Where it cannot be called at that moment, it may put the byte
- * 0xFF into the line instead, which no JSON text has. */
-TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-
-/* ==========================================================================
  * >>text: values
  *
  * A value is its text: strict JSON, in which each getter looks for what it is
@@ -1511,6 +1291,100 @@ enum {
     TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
 
+/* ---- values on their way into a struct ---- */
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* What a user of the recogniser adds to its table who fills a struct: it notes
+ * what is wrong with the value that so many levels lead to. */
+typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+typedef struct tcall_fit_user_ {
+    tcall_syntax_user_ syntax;
+    tcall_note_ note;
+} tcall_fit_user_;
+
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
+
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
+ * a word in flash that begins with the same bytes stands for it. */
+typedef struct tcall_words_ {
+    const char *list;     /* all words */
+    const char *word;     /* that one, or NULL: there is none */
+    uint8_t index, count; /* of the word; of all */
+} tcall_words_;
+
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int places;    /* digits before the point; less 0s that follow it at once */
+    int power;     /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    union {
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
+    } now;
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character; 0: its name is
+                       * read */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the name, string or number */
+} tcall_fit_;
+
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
  *
@@ -1675,6 +1549,134 @@ TCALL_API const tcall_rows tcall_schema_rows;
 /* A shape: fills its struct. */
 TCALL_API const tcall_rows tcall_shape_rows;
 #endif
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* Significant digits of a number that are kept while it comes. Further ones
+ * only matter to a double (kind number) where all of these agree with the
+ * middle of two doubles: then it is refused as a misfit (room). No such middle
+ * has more than 768, so with 768 none is. At least 20; where no integer has 64
+ * bits, 10.
+ */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+#if TOOLCALL_MISFIT_TEXT > 255
+#error "TOOLCALL_MISFIT_TEXT must be at most 255"
+#endif
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len; /* of text; 0: nothing was kept */
+#endif
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
+} tcall_misfit;
+
+typedef struct tcall_decoder tcall_decoder;
+
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
+#else
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#endif
+
+/* A decoder at work. What is said to be private is its own. */
+struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
+
+    /* private */
+    tcall_fit_ fit;
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a misfit, when reading goes on; or the error that ended it:
+ * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -2772,12 +2774,12 @@ typedef struct tcall_attempt {
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
     const void *bound; /* the struct of a TCALL_STRUCT */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    size_t error_at;          /* parse errors: offset in what came */
-    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
-    int error;                /* TCALL_OK or what went wrong */
+    const tcall_fault *fault;       /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;            /* words of a foreign validator */
+    const tcall_coercion *coercion; /* those that are kept; NULL: see faults */
+    size_t error_at;                /* parse errors: offset in what came */
+    uint32_t fixes;                 /* of the text, TCALL_FIX_... bits */
+    int error;                      /* TCALL_OK or what went wrong */
     uint16_t coercions;
     uint8_t faults; /* number of */
     uint8_t step;   /* tcall_step reached, or failed in */
@@ -2831,50 +2833,48 @@ struct tcall_ctx {
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
-    uint16_t attempt;       /* 1 for the first run of the tool */
-    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
-    uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
-    int stop;               /* < 0: what tcall_cancel was called with */
-    /* What the call waits for. Empty when a tool or hook is called, which adds
-     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
-     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
-    tcall_wait wait;
-
-    /* private: masks in a text what was injected, so that only who injects
-     * links it; NULL: nothing was */
-    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    /* private: the way through the stages */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
-    uint16_t around;      /* where the hook is that is around what runs */
-    uint8_t around_depth; /* how many are */
+    /* private: the way through the stages; near, as all of it asks for them */
     uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    /* private: attempts to run the tool */
-    uint8_t run_step;  /* where the attempt is */
-    bool tool_ran : 1; /* it was called at least once, for whatever came */
-    bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
+    uint8_t run_step;     /* where the attempt to run the tool is */
+    uint8_t tool;         /* how its last run ended, TCALL_TOOL_... */
+    uint8_t around_depth; /* hooks that are around what runs */
     bool output_held : 1;
-    /* private: approval */
     bool at_work : 1; /* it has called the program */
     bool asks : 1;    /* a person is waited for: the last answer, of whomever */
     bool approval_asked : 1;  /* reported, and not decided yet */
     bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
     bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
-    /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
-    bool has_deadline : 1;
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    size_t wanted;        /* bytes of an output that did not fit */
-    uint32_t deadline;
-    uint32_t wait_began; /* by the agent's clock */
-    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
-    tcall_service *services;
+
+    uint16_t attempt;      /* 1 for the first run of the tool */
+    tcall_failure failure; /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
+    uint32_t started;      /* by desc.now_ms */
+    uint32_t finished;     /* likewise; 0 before TCALL_WILL_AUDIT */
+    int stop;              /* < 0: what tcall_cancel was called with */
+
+    /* private */
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
+    size_t wanted;                 /* bytes of an output that did not fit */
+    /* masks in a text what was injected, so that only who injects links it;
+     * NULL: nothing was */
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
+    uint32_t deadline;    /* 0: there is none */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    char *words;          /* the tool's, of why it failed */
+    tcall_service *services;
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t wait_began; /* by the agent's clock */
+
+    tcall_result result; /* complete from TCALL_WILL_AUDIT on */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 };
 
 /* What an agent does from what a person says to the answer. Whoever makes calls
@@ -2940,7 +2940,8 @@ struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
                  tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
-    int (*write)(tcall_writer *w, const tcall_machine *machine);
+    void (*write)(tcall_writer *w, const char *text,
+                  const tcall_coercion *coercion, unsigned count);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -3331,15 +3332,15 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  * desc.allow_repeat is set, whatever hooks there are: in its calls this one
  * does nothing. */
 #ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#define TOOLCALL_LOOP_CALLS 32 /* so many that went well are known */
 #endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls; 0: none */
     uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
     uint64_t recent[4]; /* whatever came of them, latest first */
     uint64_t refused;   /* tool of the calls that were refused last */
-    uint16_t count;     /* of done */
+    uint16_t next;      /* of done: the oldest, which makes room */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -5252,18 +5253,6 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
     return list;
 }
 
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
 /* ==========================================================================
  * >>syntax
  */
@@ -5780,683 +5769,6 @@ static tcall_ask_ tcall_syntax_skip_(tcall_syntax_ *s, char first)
 /* For a text that is only to be recognised. */
 TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
-
-/* ==========================================================================
- * >>read
- *
- * What a value does to its place: it is compared, checked and stored, kind by
- * kind. The machine does the same; the decoder below keeps no text, and what
- * has no shape, or is not in its place, it does not ask for.
- */
-
-/* For values that are read over. */
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
-
-/* An object that only its tcall_object describes. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* ---- words ----
- *
- * A name or a word of a choice is compared in flash as it comes.
- */
-
-/* Looks for the first word that begins with what came and goes on with c. */
-static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
-{
-    const char *word = words->list;
-    uint8_t i;
-    for (i = 0; i < words->count; i++) {
-        if (tcall_word_agrees_(word, words->word, len) &&
-            TCALL_BYTE_(word + len) == c) {
-            words->word = word;
-            words->index = i;
-            return;
-        }
-        word = tcall_word_next_(word);
-    }
-    words->word = NULL;
-}
-
-/* Goes on with a part of what came. */
-static void tcall_words_take_(tcall_words_ *words, size_t came,
-                              const char *bytes, size_t len)
-{
-    for (; words->word && len; len--, bytes++, came++) {
-        if (!*bytes) /* no word has it in it */
-            words->word = NULL;
-        else if (TCALL_BYTE_(words->word + came) != *bytes)
-            tcall_words_find_(words, came, *bytes);
-    }
-}
-
-/* Returns whether all that came is a word: the one at index. */
-static bool tcall_words_end_(tcall_words_ *words, size_t len)
-{
-    if (words->word && TCALL_BYTE_(words->word + len))
-        tcall_words_find_(words, len, '\0');
-    return words->word != NULL;
-}
-
-/* ---- members ----
- *
- * A struct begins with two sets of bits, one bit a member: those that have a
- * value, and those that came.
- */
-
-/* Returns the set of those that came. */
-TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
-{
-    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
-}
-
-/* Takes a member out of a set. */
-static void tcall_bit_clear_(char *set, uint16_t index)
-{
-    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
-}
-
-/* A value with a shape comes next, in a struct that begins at base. */
-static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
-                             char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    place->what = shape;
-    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
-}
-
-/* Returns the kind of its shape. */
-TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
-{
-    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
-}
-
-/* A name is complete: its member comes next. Returns what is wrong with it. */
-static uint8_t tcall_fit_member_(tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
-    fit->place->what = NULL;
-    fit->next = NULL;
-    around->index = TCALL_NO_MEMBER_;
-    if (!tcall_words_end_(&fit->now.words, fit->length))
-        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
-                                             : TCALL_MISFIT_UNKNOWN;
-    around->index = words->index;
-    if (words->index + 1 < words->count)
-        fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
-        return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
-    tcall_place_set_(
-        fit->place,
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-            words->index,
-        around->base);
-    return TCALL_FITS;
-}
-
-/* Takes the member at hand back, if it may be absent. Returns its name, a word
- * in flash, or NULL. */
-TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    uint16_t index = around->index;
-    if (index == TCALL_NO_MEMBER_ ||
-        TCALL_FETCH_8_(
-            &TCALL_FETCH_POINTER_(const tcall_shape *, &object->members)[index]
-                 .flags) &
-            TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_bit_clear_(around->base, index);
-    tcall_bit_clear_(tcall_came_(object, around->base), index);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          index);
-}
-
-/* ---- scalars ---- */
-
-/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
- * bound. */
-static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
-                                   tcall_int high, uint8_t flags)
-{
-    int rest = units->rest; /* what is excluded is as if less were there */
-    if (units->value < low ||
-        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
-        return TCALL_MISFIT_MINIMUM;
-    if (units->value > high ||
-        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
-        return TCALL_MISFIT_MAXIMUM;
-    return TCALL_FITS;
-}
-
-#ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, const struct tcall_num_ *number)
-{
-    return tcall_num_double_(number, to);
-}
-
-/* The same of an int64_t or a double, which is stored if it fits. A double that
- * has no bound on that side may be beyond what millionths can say. */
-static uint8_t tcall_place_wide_(const tcall_place_ *place,
-                                 const tcall_num_ *number,
-                                 const tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
-    bool minus = units->value < 0;
-    uint8_t code = TCALL_FITS;
-    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
-        units->value != (minus ? range->low : range->high))
-        code = tcall_units_misfit_(units, range->low, range->high,
-                                   TCALL_FETCH_8_(&shape->flags));
-    if (code || !place->base)
-        return code;
-    if (range->store)
-        return range->store(place->base, number) ? TCALL_FITS
-                                                 : TCALL_MISFIT_ROOM;
-    memcpy(place->base, &units->value, sizeof units->value);
-    return TCALL_FITS;
-}
-#endif
-
-/* A number is complete: it is checked and stored in the units of its shape.
- * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place,
-                                   const tcall_num_ *number,
-                                   tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    int32_t value;
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
-                     &units->rest);
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, number, units);
-#endif
-    value = (int32_t)units->value;
-    if (place->base)
-        memcpy(place->base, &value, sizeof value);
-    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
-                               TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* A text of so many characters is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_text_(const tcall_place_ *place,
-                                 const tcall_fit_ *fit, size_t count)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
-    if (place->base) /* half a text is none */
-        place->base[room ? fit->length : 0] = '\0';
-    if (fit->nul && place->base) /* it ends a text in C */
-        return TCALL_MISFIT_NUL;
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
-}
-
-/* A word is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
-{
-    bool is = tcall_words_end_(&fit->now.words, fit->length);
-    if (place->base)
-        *place->base = (char)(is ? fit->now.words.index : 255);
-    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
-                       TCALL_MEMBER_OTHERS
-               ? TCALL_FITS
-               : TCALL_MISFIT_ENUM;
-}
-
-/* ---- a struct, as the recogniser tells of its text ---- */
-
-/* Begins to fill the struct of an object. */
-TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
-                                   const tcall_shape *shape, void *out)
-{
-    fit->place = places;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_place_set_(places, shape, (char *)out);
-}
-
-/* Notes what is wrong, if anything is. */
-static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    const tcall_fit_user_ *user =
-        (const tcall_fit_user_ *)(const void *)s->user;
-    if (code)
-        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
-}
-
-/* Returns whether the value of a name has a shape. Mostly the name is the one
- * after the last. */
-TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   const char *name, size_t len, bool last)
-{
-    const tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = &fit->now.words;
-    if (fit->types) {
-        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
-        words->count = TCALL_FETCH_8_(&object->count);
-        words->word = fit->next ? fit->next : words->list;
-        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
-        fit->types = 0;
-        fit->length = 0;
-    }
-    tcall_words_take_(words, fit->length, name, len);
-    fit->length += len;
-    if (!last)
-        return false;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
-    return fit->place->what != NULL;
-}
-
-/* A value comes next: an item finds its place now, a member has it. Items
- * behind the last that a list may have have no shape; only the first of them is
- * noted. */
-TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_shape *list;
-    char *base;
-    uint16_t most;
-    if (!fit->levels || s->object)
-        return;
-    list = (const tcall_shape *)around->what;
-    base = around->base;
-    most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    fit->place->what = NULL;
-    if (around->index == most)
-        return;
-    if (++around->index == most) {
-        tcall_fit_note_(s,
-                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                            ? TCALL_MISFIT_ROOM
-                            : TCALL_MISFIT_MAX_ITEMS,
-                        (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
-}
-
-/* An object or list opens, and what is in it comes next; a struct is what it is
- * at first. */
-static void tcall_fit_opens_(tcall_fit_ *fit)
-{
-    tcall_place_ *place = fit->place++;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const tcall_object *object = fit->object;
-    fit->levels++;
-    fit->next = NULL;
-    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
-        return;
-    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
-        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-    place->what = object;
-    TCALL_COPY_(place->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
-}
-
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
-TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                          char first, uint8_t most)
-{
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
-    uint8_t kind, wrong = TCALL_FITS;
-    fit->types = types;
-    fit->length = 0;
-    fit->nul = false;
-    if (!shape)
-        return TCALL_SKIP_;
-    kind = TCALL_FETCH_8_(&shape->kind);
-    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
-        if (!(TCALL_FETCH_8_(&shape->types) & types))
-            wrong = TCALL_MISFIT_TYPE;
-        else if (shaped && fit->levels == most)
-            wrong = TCALL_MISFIT_LEVELS;
-        tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
-            return TCALL_SKIP_;
-        if (shaped) {
-            tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
-    }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
-            TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
-    }
-    return TCALL_HEAR_;
-}
-
-/* Takes a part of a scalar. A text is stored, as far as there is room. */
-TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
-                                   size_t len)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
-    bool string = fit->types == TCALL_SHAPE_STRING;
-    if (kind == TCALL_KIND_CHOICE && string)
-        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
-    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
-        place->base && len < size && fit->length < size - len)
-        memcpy(place->base + fit->length, bytes, len);
-    fit->nul = fit->nul || !*bytes;
-    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
-}
-
-/* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
-TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
-                                                      tcall_fit_ *fit,
-                                                      uint8_t types,
-                                                      const tcall_num_ *number)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    bool json = kind == TCALL_KIND_JSON;
-    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
-        if (json && place->base)
-            *place->base = '\0';
-        return TCALL_MISFIT_TYPE;
-    }
-    if (json)
-        return tcall_place_text_(place, fit, fit->length);
-    if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
-        return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
-        return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
-    return TCALL_FITS;
-}
-
-/* The innermost object or list is complete. */
-TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                     bool is_object)
-{
-    tcall_place_ *place = fit->place - 1;
-    uint8_t above = (uint8_t)(fit->levels - 1);
-    if (is_object) {
-        const tcall_object *object = (const tcall_object *)place->what;
-        const tcall_shape *member =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-        const char *came = tcall_came_(object, place->base);
-        const uint8_t count = TCALL_FETCH_8_(&object->count);
-        for (place->index = 0; place->index < count; place->index++, member++)
-            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
-                !TCALL_BIT_OF_(came, place->index))
-                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
-    } else {
-        const tcall_shape *list = (const tcall_shape *)place->what;
-        const uint16_t count = (uint16_t)(place->index + 1);
-        if (place->base)
-            memcpy(place->base, &count, sizeof count);
-        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
-    }
-    fit->next = NULL;
-    fit->levels = above;
-    fit->place = place;
-}
-
-/* ---- the decoder ---- */
-
-/* A hole becomes an object. */
-TCALL_SHARED_ const tcall_shape *
-tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
-{
-    decoder->fit.object = object;
-    return &tcall_root_;
-}
-
-/* Notes what is wrong, with the way to it. */
-static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_misfit *misfit = decoder->misfits;
-    uint8_t i;
-    decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < 255)
-        decoder->misfit_count++;
-    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
-        return;
-    misfit += decoder->misfit_count - 1;
-    misfit->code = code;
-    misfit->steps = levels;
-    for (i = 0; i < levels; i++)
-        misfit->trail[i] = decoder->places[i].index;
-    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
-        const tcall_units_ *units = &decoder->fit.now.units;
-        misfit->got = units->value < INT32_MIN   ? INT32_MIN
-                      : units->value > INT32_MAX ? INT32_MAX
-                                                 : (int32_t)units->value;
-        misfit->exact = !units->rest && misfit->got == units->value;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = 0;
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
-        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
-                                         ? decoder->fit.length
-                                         : TOOLCALL_MISFIT_TEXT);
-    memcpy(misfit->text, decoder->text, misfit->text_len);
-#endif
-}
-
-/* Keeps the beginning of a name or word, of which so much came. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
-                                const char *bytes, size_t len)
-{
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
-        decoder->text[came++] = *bytes++;
-}
-
-static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
-                                bool last)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
-    return tcall_fit_name_(s, fit, name, len, last);
-}
-
-static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
-    tcall_fit_next_(s, &decoder->fit);
-    if (place->what && decoder->hole &&
-        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
-        const tcall_shape *shape = (const tcall_shape *)place->what;
-        decoder->hole(decoder, &shape, &place->base);
-        tcall_place_set_(place, shape, place->base);
-    }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
-}
-
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
-static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
-    tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
-}
-
-static void tcall_decoder_ends_(tcall_syntax_ *s)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
-    else
-        tcall_decoder_scalar_(s, decoder);
-}
-
-static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
-    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
-     tcall_decoder_ends_},
-    tcall_decoder_note_};
-
-int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    size_t at = 0;
-    if (s->error)
-        return decoder->error;
-    while (at < len && !s->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(s, bytes + at, len - at);
-    decoder->at += at;
-    if (s->error)
-        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
-                             ? TCALL_E_BAD_VALUE
-                             : s->error;
-    return decoder->error;
-}
-
-int tcall_decoder_end(tcall_decoder *decoder)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    if (!s->error && tcall_syntax_end_(s) < 0)
-        decoder->error = s->error;
-    return decoder->error;
-}
-
-void tcall_decoder_poison(tcall_decoder *decoder)
-{
-    if (!decoder->syntax.error)
-        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
-}
-
-void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
-                        void *out)
-{
-    memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
-    decoder->fit.object = shape;
-    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
-}
 
 /* ==========================================================================
  * >>text
@@ -7562,7 +6874,7 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
 
 /* Returns the coercions that are kept, and how many. */
 TCALL_SHARED_ const tcall_coercion *
-tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+tcall_machine_coercions_(const tcall_machine *m, size_t *count)
 {
     *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
                                                   : TCALL_COERCIONS_;
@@ -7623,11 +6935,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- a shape at work ----
- *
- * It is for values that lie in its own objects and lists alone: as many as are
- * open there are open in the text, too.
- */
+/* ---- faults of a shape ---- */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7660,92 +6968,6 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
-
-static bool tcall_shaped_(const tcall_machine *m)
-{
-    return m->syntax.depth == m->fit->levels;
-}
-
-/* A value begins: an object or list of its own opens. */
-static void tcall_shaped_begins_(tcall_machine *m)
-{
-    if (!m->syntax.depth) {
-        m->fit = (tcall_fit_ *)(void *)m->slot;
-        memset(m->fit, 0, sizeof *m->fit);
-        m->fit->object = m->is->target.object;
-        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
-                        &tcall_root_, m->is->target.out);
-    }
-    if (!tcall_shaped_(m))
-        return;
-    if (!m->inner)
-        tcall_fit_next_(&m->syntax, m->fit);
-    m->heard = m->fit->place->what != NULL;
-    if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
-}
-
-/* A name is complete: the words of the object are searched for it. */
-static bool tcall_shaped_name_(tcall_machine *m)
-{
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
-    if (!tcall_shaped_(m))
-        return false;
-    do {
-        tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
-                        bytes.at == bytes.end);
-    } while (bytes.at < bytes.end);
-    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
-}
-
-/* A value is complete: an object or list closes, what else has a shape is
- * checked and stored. */
-static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_str text = tcall_machine_hand_(m), run;
-    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
-    tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit->levels) {
-        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
-        return;
-    }
-    if (!tcall_shaped_(m) || !m->heard)
-        return;
-    if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
-    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
-        bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
-    while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(m->fit, run.ptr, run.len);
-    tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
-                    m->fit->levels);
-}
-
-static uint8_t tcall_shaped_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
-    uint8_t types;
-    if (!tcall_shaped_(m) || !m->heard)
-        return TCALL_SHAPE_ANY;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shaped_drop_(tcall_machine *m)
-{
-    return tcall_place_drop_(m->fit->place - 1);
-}
-
-TCALL_DATA_ const tcall_rows tcall_shape_rows = {
-    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
-    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -7989,20 +7211,26 @@ static char tcall_machine_lower_(char c)
     return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
+/* Returns the content of the string at hand. */
+static tcall_str tcall_machine_content_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
 TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
-    const char *quote = m->text + m->token;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
-    char first = tcall_machine_lower_(quote[1]);
+    tcall_str text = tcall_machine_content_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    char first = tcall_machine_lower_(*text.ptr);
     uint8_t types = tcall_types_from_(first);
     tcall_str run = tcall_slice_(&first, 1);
     tcall_syntax_ inner;
     tcall_num_ num;
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        tcall_is_space_(first))
+    if (!types || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
         return 0;
+    bytes.escapes = true;
     tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
         const char *end = run.ptr + run.len;
@@ -8017,7 +7245,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
     m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
-    num = tcall_num_read_(tcall_text_inner_(quote));
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
     if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
@@ -8030,16 +7258,17 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
  * string. */
 static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_str text = tcall_text_decode_(m->text + m->token);
-    m->len = m->token;
+    tcall_str text = tcall_machine_content_(m);
     if (tcall_machine_is_container_(types)) {
+        m->again = (uint32_t)tcall_text_decode_(m->text + m->token).len;
+        m->len = m->token;
         m->frames = m->first;
         m->inner = true;
-        m->again = (uint32_t)text.len;
         m->syntax.state = TCALL_AT_VALUE_;
         m->syntax.halt = true;
         return 0;
     }
+    m->len = m->token;
     tcall_machine_put_(m, text.ptr, text.len);
     m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
     m->text[m->len] = '\0';
@@ -8196,6 +7425,777 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     else
         machine->gap -= least;
     return machine->error;
+}
+
+/* ==========================================================================
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. A machine has the text of a value when it does so; the decoder keeps
+ * none, and does not ask for what has no shape, or is not in its place.
+ */
+
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes.
+ */
+
+/* Returns whether the first len bytes of two words are the same. */
+static bool tcall_word_agrees_(const char *word, const char *other, size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+/* Looks for the first word that begins with what came and goes on with c. */
+static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
+{
+    const char *word = words->list;
+    uint8_t i;
+    for (i = 0; i < words->count; i++) {
+        if (tcall_word_agrees_(word, words->word, len) &&
+            TCALL_BYTE_(word + len) == c) {
+            words->word = word;
+            words->index = i;
+            return;
+        }
+        word = tcall_word_next_(word);
+    }
+    words->word = NULL;
+}
+
+/* Goes on with a part of what came. */
+static void tcall_words_take_(tcall_words_ *words, size_t came,
+                              const char *bytes, size_t len)
+{
+    for (; words->word && len; len--, bytes++, came++) {
+        if (!*bytes) /* no word has it in it */
+            words->word = NULL;
+        else if (TCALL_BYTE_(words->word + came) != *bytes)
+            tcall_words_find_(words, came, *bytes);
+    }
+}
+
+/* Returns whether all that came is a word: the one at index. */
+static bool tcall_words_end_(tcall_words_ *words, size_t len)
+{
+    if (words->word && TCALL_BYTE_(words->word + len))
+        tcall_words_find_(words, len, '\0');
+    return words->word != NULL;
+}
+
+/* ---- members ----
+ *
+ * A struct begins with two sets of bits, one bit a member: those that have a
+ * value, and those that came.
+ */
+
+/* Returns the set of those that came. */
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
+{
+    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
+}
+
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
+{
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
+}
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    place->what = shape;
+    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
+}
+
+/* Returns the kind of its shape. */
+static uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_fit_member_(tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_words_ *words = &fit->now.words;
+    char *given, *came, bit;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    around->index = TCALL_NO_MEMBER_;
+    if (!tcall_words_end_(&fit->now.words, fit->length))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    if (words->index + 1 < words->count)
+        fit->next = words->word + fit->length + 1;
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
+        return TCALL_MISFIT_DUPLICATE;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    tcall_place_set_(
+        fit->place,
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+            words->index,
+        around->base);
+    return TCALL_FITS;
+}
+
+/* ---- scalars ---- */
+
+/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
+ * bound. */
+static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
+                                   tcall_int high, uint8_t flags)
+{
+    int rest = units->rest; /* what is excluded is as if less were there */
+    if (units->value < low ||
+        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
+        return TCALL_MISFIT_MINIMUM;
+    if (units->value > high ||
+        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
+        return TCALL_MISFIT_MAXIMUM;
+    return TCALL_FITS;
+}
+
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
+{
+    return tcall_num_double_(number, to);
+}
+
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    bool minus = units->value < 0;
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
+    if (range->store)
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
+}
+#endif
+
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
+                                   tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    int32_t value;
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+                     &units->rest);
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
+        return tcall_place_wide_(place, number, units);
+#endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
+    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
+                               TCALL_FETCH_32_(&shape->high), 0);
+}
+
+/* A text of so many characters is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_(const tcall_place_ *place,
+                                 const tcall_fit_ *fit, size_t count)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
+{
+    bool is = tcall_words_end_(&fit->now.words, fit->length);
+    if (place->base)
+        *place->base = (char)(is ? fit->now.words.index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+static void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                            const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    const tcall_fit_user_ *user =
+        (const tcall_fit_user_ *)(const void *)s->user;
+    if (code)
+        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+static bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit, const char *name,
+                            size_t len, bool last)
+{
+    const tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = &fit->now.words;
+    if (fit->types) {
+        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
+        words->count = TCALL_FETCH_8_(&object->count);
+        words->word = fit->next ? fit->next : words->list;
+        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
+        fit->types = 0;
+        fit->length = 0;
+    }
+    tcall_words_take_(words, fit->length, name, len);
+    fit->length += len;
+    if (!last)
+        return false;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
+static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
+                        (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
+}
+
+/* An object or list opens, and what is in it comes next; a struct is what it is
+ * at first. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place++;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const tcall_object *object = fit->object;
+    fit->levels++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
+        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    place->what = object;
+    TCALL_COPY_(place->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* A member that is null has no value. */
+static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
+{
+    const tcall_place_ *around = fit->place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (fit->place->base) /* an item, which nothing else sets */
+        memset(fit->place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. A scalar of a wrong type shows at
+ * its end: it may mean another one. */
+static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   char first, uint8_t most)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const uint8_t types = tcall_types_from_(first);
+    uint8_t kind, wrong = TCALL_FITS;
+    fit->types = types;
+    fit->length = 0;
+    fit->nul = false;
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
+        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        if (!(TCALL_FETCH_8_(&shape->types) & types))
+            wrong = TCALL_MISFIT_TYPE;
+        else if (shaped && fit->levels == most)
+            wrong = TCALL_MISFIT_LEVELS;
+        tcall_fit_note_(s, wrong, fit->levels);
+        if (wrong)
+            return TCALL_SKIP_;
+        if (shaped) {
+            tcall_fit_opens_(fit);
+            return TCALL_HEAR_;
+        }
+        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
+    }
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    if (types == TCALL_SHAPE_NULL && fit->levels)
+        tcall_fit_null_(fit, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    if (kind == TCALL_KIND_CHOICE) {
+        tcall_words_ *words = &fit->now.words;
+        words->word = words->list =
+            TCALL_FETCH_POINTER_(const char *, &shape->more);
+        words->index = 0;
+        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+    }
+    return TCALL_HEAR_;
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    bool string = fit->types == TCALL_SHAPE_STRING;
+    if (kind == TCALL_KIND_CHOICE && string)
+        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
+    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
+        place->base && len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A scalar of these types is complete, or a value that is kept as its text: it
+ * is checked and stored. Returns what is wrong with it. */
+TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                               tcall_fit_ *fit, uint8_t types,
+                                               const tcall_num_ *number)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    bool json = kind == TCALL_KIND_JSON;
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
+        if (json && place->base)
+            *place->base = '\0';
+        return TCALL_MISFIT_TYPE;
+    }
+    if (json)
+        return tcall_place_text_(place, fit, fit->length);
+    if (types == TCALL_SHAPE_NULL)
+        return TCALL_FITS;
+    if (kind == TCALL_KIND_TEXT)
+        return tcall_place_text_(place, fit, fit->length - s->followed);
+    if (kind == TCALL_KIND_CHOICE)
+        return tcall_place_choice_(place, fit);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return tcall_place_number_(place, number, &fit->now.units);
+    return TCALL_FITS;
+}
+
+/* The innermost object or list is complete. */
+static void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit, bool is_object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (is_object) {
+        const tcall_object *object = (const tcall_object *)place->what;
+        const tcall_shape *member =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+        const char *came = tcall_came_(object, place->base);
+        const uint8_t count = TCALL_FETCH_8_(&object->count);
+        for (place->index = 0; place->index < count; place->index++, member++)
+            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+                !TCALL_BIT_OF_(came, place->index))
+                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        const tcall_shape *list = (const tcall_shape *)place->what;
+        const uint16_t count = (uint16_t)(place->index + 1);
+        if (place->base)
+            memcpy(place->base, &count, sizeof count);
+        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
+            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* ---- a machine that fills a struct ----
+ *
+ * The shape is for values that lie in its own objects and lists alone: as many
+ * as are open there are open in the text, too.
+ */
+
+static bool tcall_shaped_(const tcall_machine *m)
+{
+    return m->syntax.depth == m->fit->levels;
+}
+
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
+{
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
+}
+
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(m->fit, run.ptr, run.len);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
+}
+
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+/* The member at hand may be absent where it is not required. */
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = m->fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_shape *members =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    uint16_t index = around->index;
+    if (index == TCALL_NO_MEMBER_ ||
+        TCALL_FETCH_8_(&members[index].flags) & TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->fit.object = object;
+    return &tcall_root_;
+}
+
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = decoder->misfits;
+    uint8_t i;
+    decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit += decoder->misfit_count - 1;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
+    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
+        const tcall_units_ *units = &decoder->fit.now.units;
+        misfit->got = units->value < INT32_MIN   ? INT32_MIN
+                      : units->value > INT32_MAX ? INT32_MAX
+                                                 : (int32_t)units->value;
+        misfit->exact = !units->rest && misfit->got == units->value;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
+    memcpy(misfit->text, decoder->text, misfit->text_len);
+#endif
+}
+
+/* Keeps the beginning of a name or word, of which so much came. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
+                                const char *bytes, size_t len)
+{
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
+    for (; len && came < room; len--)
+        decoder->text[came++] = *bytes++;
+}
+
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_fit_ *fit = &decoder->fit;
+    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    return tcall_fit_name_(s, fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    tcall_ask_ ask;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        const tcall_shape *shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
+    }
+    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
+    return ask;
+}
+
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
+{
+    if (c == '.') {
+        number->point = true;
+    } else if ((c | 0x20) == 'e') {
+        number->exponent = true;
+    } else if (number->exponent) {
+        if (c == '-')
+            number->under = true;
+        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
+            number->power = number->power * 10 + (c - '0');
+    } else if (c == '-') {
+        number->minus = true;
+    } else if (c == '0' && !number->count) {
+        number->places -= number->point;
+    } else {
+        number->places += !number->point;
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            digits[number->count] = c;
+        number->count++;
+        if (c != '0')
+            number->last = number->count;
+    }
+}
+
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t i;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    else
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
+    tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
+{
+    tcall_fit_ *fit = &decoder->fit;
+    const tcall_numeral_ *number = &fit->now.number;
+    const uint8_t kind = tcall_place_kind_(fit->place);
+    uint8_t types = fit->types, code;
+    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER) {
+        num.minus = number->minus;
+        num.top = number->places - 1 +
+                  (number->under ? -number->power : number->power);
+        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+        if (number->last) {
+            num.first = decoder->text;
+            num.last = num.first +
+                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+            num.sign = num.minus ? -1 : 1;
+        }
+        if (number->last > num.top + 1)
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, fit, types, &num);
+    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
+        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        code = TCALL_MISFIT_ROOM;
+    tcall_fit_note_(s, code, fit->levels);
+}
+
+static void tcall_decoder_ends_(tcall_syntax_ *s)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
+}
+
+static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+     tcall_decoder_ends_},
+    tcall_decoder_note_};
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    size_t at = 0;
+    if (s->error)
+        return decoder->error;
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
+    decoder->at += at;
+    if (s->error)
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    if (!s->error && tcall_syntax_end_(s) < 0)
+        decoder->error = s->error;
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -12777,6 +12777,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -12795,29 +12800,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, kept;
-    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < kept; i++)
-        tcall_write_coercion_(writer, machine->text, &coercion[i]);
-    if (machine->coercion_count > kept) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */
@@ -15614,6 +15633,7 @@ typedef struct tcall_split_ {
     bool in_key;          /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
+    const char *paired;   /* the last character of a word of two */
     const char *letters;  /* there, or in word where they had to be folded */
     size_t length;        /* of them, in bytes */
     unsigned initials;
@@ -15727,7 +15747,8 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
 
 /* Reads a word, or one sign; returns whether it was a word. A word is a row of
  * characters of one kind, where capitals and small letters that follow them are
- * one; or two wide characters, of which the second is read again. */
+ * one; or two wide characters, of which the second begins the next word, unless
+ * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
@@ -15737,9 +15758,10 @@ static bool tcall_split_read_(tcall_split_ *words)
         tcall_char_ c = tcall_split_char_(words);
         if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
-            return true;
+            return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
             tcall_split_put_(words, c.code);
+            words->paired = words->cursor;
             return true;
         }
         words->cursor += c.bytes;
@@ -16728,11 +16750,11 @@ static void tcall_arguments_meant_(const tcall_block *block,
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
     tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coercions};
+    NULL, tcall_coerce, tcall_write_coerced_};
 
 /* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
  * NULL where there is no room for it. */
@@ -16760,46 +16782,35 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what was coerced, as JSON text, which is written between the machine
- * and its notes. */
-static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
-                                  const tcall_machine *machine)
-{
-    tcall_block *block = &tc->block;
-    char *from = (char *)(uintptr_t)(machine + 1);
-    tcall_writer out;
-    unsigned count;
-    tcall_writer_init(
-        &out, from,
-        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
-                 from));
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
-}
-
 /* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults. */
-static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
-                               tcall_machine *machine)
+ * is approved, run, logged and sent back, and the faults, or the coercions. */
+static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
+                               const tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
+    const void *notes = machine->faults;
+    size_t size = 0;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text = (char *)(uintptr_t)text.ptr;
     attempt->coercions = machine->coercion_count;
-    if (attempt->coercions && !machine->error)
-        return tcall_attempt_coerced_(tc, attempt, machine);
-    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                          ? machine->fault_count
-                          : TOOLCALL_MAX_FAULTS;
-    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
-                            attempt->faults * sizeof *attempt->fault, &text);
-    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (machine->error) {
+        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                              ? machine->fault_count
+                              : TOOLCALL_MAX_FAULTS;
+        size = attempt->faults * sizeof *attempt->fault;
+    } else {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    }
+    if (!size)
+        return r;
+    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
+    if (machine->error)
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    else
+        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
     return r;
 }
 
@@ -16835,7 +16846,7 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, machine);
+    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16879,11 +16890,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
         tcall_str_of(source.text), source.made,      gap,  size,
         tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
     int r = source.reader->compile(&schema, &author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema.need))
-            return TCALL_E_MEMORY;
-    if (r < 0)
+    if (r < 0 && r != TCALL_E_MEMORY)
         return r;
+    if (!tcall_block_room_(block, schema.need) || r < 0)
+        return TCALL_E_MEMORY;
     *node = schema.root;
     return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -16908,7 +16918,7 @@ static const char tcall_by_model_[] = "model";
 static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
                                             {NULL, 0}, {NULL, NULL},
                                             NULL,      NULL,
-                                            {NULL, 0}, {NULL, 0},
+                                            {NULL, 0}, NULL,
                                             0,         0,
                                             0,         0,
                                             0,         0,
@@ -16970,21 +16980,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-/* Tries a repair. Where it is refused too, what came counts again. */
-static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
-{
-    const tcall_attempt *came = call->asked;
-    int error = call->error;
-    call->repaired = true;
-    tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
-    if (call->error == TCALL_OK)
-        return TCALL_OK;
-    call->repaired = false;
-    call->asked = came;
-    return call->error == TCALL_E_MEMORY ? call->error : error;
-}
-
 /* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
  * or why there is none. */
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
@@ -17003,17 +16998,28 @@ TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
     return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
+/* Lets the caller repair arguments that were refused, once. Where the repair is
+ * refused too, what came counts again. Returns TCALL_OK, TCALL_E_AGAIN, or why
+ * what came was refused. */
 int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
+    const tcall_attempt *came = call->asked;
+    int error = call->error, r;
     tcall_str text;
-    int r = call->error;
-    if (r == TCALL_E_MEMORY || call->incomplete)
-        return r;
+    if (error == TCALL_E_MEMORY || call->incomplete)
+        return error;
     r = tcall_hydrate_ask_(tc, call, &text);
     call->repairing = r == TCALL_E_AGAIN;
-    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
+    if (r != TCALL_OK)
+        return r;
+    call->repaired = true;
+    r = tcall_attempt_anew_(call, "repair", text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
+    if (r == TCALL_OK)
+        return r;
+    call->repaired = false;
+    call->asked = came;
+    return r == TCALL_E_MEMORY ? r : error;
 }
 
 /* Finds the tool and its schema, and reads what came. */
@@ -17547,10 +17553,18 @@ void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
+    return cx->tool &&
            tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
+
+/* How the last run of the tool ended. */
+enum {
+    TCALL_TOOL_NOT_,   /* it was not called yet */
+    TCALL_TOOL_RAN_,   /* whatever came of it */
+    TCALL_TOOL_WAITS_, /* TCALL_E_AGAIN */
+    TCALL_TOOL_DID_    /* well, whatever came after it */
+};
 
 /* ---- output ---- */
 
@@ -17679,30 +17693,26 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions: in words, or as the developer
- * writes them. */
+/* Writes the names of a set of permissions. */
 TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
-                                                     unsigned set, bool in_c)
+                                                     unsigned set,
+                                                     const char *names,
+                                                     const char *separator)
 {
-    static const char names[] = "read\0write\0execute\0network\0actuate\0";
-    const char *name = names, *before = "";
-    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
-        const char *letter = name;
-        if (!(set & 1))
-            continue;
-        tcall_write_text(out, before);
-        tcall_write_text(out, in_c ? "TCALL_" : "");
-        for (; *letter; letter++)
-            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
-        before = in_c ? " | " : " and ";
-    }
+    const char *before = "";
+    for (; set; set >>= 1, names = tcall_nth_(names, 1))
+        if (set & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names);
+            before = separator;
+        }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
@@ -17713,11 +17723,11 @@ TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
+        tcall_write_permissions_(out, allow, names, " and ");
     }
 }
 
@@ -17756,47 +17766,39 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* Who finds the words for a failure. */
-typedef enum tcall_cause_ {
-    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
-    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
-    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
-    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
-} tcall_cause_;
-
-static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
+/* True where the faults of the arguments say why the call failed. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (failure->reason.len)
-        return TCALL_CAUSE_GIVEN_;
-    if (failure->error == TCALL_E_INVALID && call->asked->faults)
-        return TCALL_CAUSE_REFUSED_;
-    return failure->error == TCALL_E_DENIED && call->tool &&
-                   tcall_withheld_(cx->tc, call->tool)
-               ? TCALL_CAUSE_DENIED_
-               : TCALL_CAUSE_ERROR_;
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
+           !cx->failure.reason.len;
+}
+
+/* True where the registry does not permit the tool. */
+static bool tcall_was_denied_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_DENIED && cx->call->tool &&
+           tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    switch (tcall_cause_of_(cx)) {
-    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
-    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
-    case TCALL_CAUSE_ERROR_:
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
-        break;
-    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    }
+    tcall_str reason = cx->failure.reason;
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else if (tcall_was_denied_(cx))
+        tcall_say_denied_(out, cx);
+    else if (reason.len)
+        tcall_write_bytes(out, reason.ptr, reason.len);
+    else
+        tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
  * model would make the call again. One that failed has said why. */
 static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 {
-    if (cx->tool_did)
+    if (cx->tool == TCALL_TOOL_DID_)
         tcall_write_text(out, ". The tool has run: do not repeat the call");
     else if (cx->stop < 0)
         tcall_write_text(out, ". The tool had begun: look whether it had its "
@@ -17808,14 +17810,13 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
-    if (call->tool && call->asked->args.at && !refused) {
+    if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (cx->failure.by && !refused) {
+    if (cx->failure.by) {
         tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
@@ -17895,12 +17896,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "TCALL_READ\0TCALL_WRITE\0TCALL_EXECUTE\0"
+                                "TCALL_NETWORK\0TCALL_ACTUATE\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
     if (tool->permissions > TCALL_EVERYTHING || !missing)
         return;
     tcall_write_text(out, ": add ");
-    tcall_write_permissions_(out, missing, true);
+    tcall_write_permissions_(out, missing, names, " | ");
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
@@ -17908,22 +17911,20 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
  * none, into memory of the call. */
 TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    tcall_cause_ cause = tcall_cause_of_(cx);
+    bool denied = tcall_was_denied_(cx);
     char *room = NULL;
     tcall_writer out;
-    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+    if (denied || tcall_was_refused_(cx))
         room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
     if (!room)
-        return cause == TCALL_CAUSE_GIVEN_
+        return cx->failure.reason.len
                    ? cx->failure.reason
                    : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (cause == TCALL_CAUSE_DENIED_) {
-        tcall_write_text(&out, cx->call->tool->name);
-        tcall_write_text(&out, " ");
-    }
+    tcall_write_text(&out, denied ? cx->call->tool->name : "");
+    tcall_write_text(&out, denied ? " " : "");
     tcall_say_why_(&out, cx);
-    if (cause == TCALL_CAUSE_DENIED_)
+    if (denied)
         tcall_say_remedy_(&out, cx);
     return tcall_slice_(room, out.fill);
 }
@@ -18114,8 +18115,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "arguments", call->arguments);
     tcall_write_fixes_(out, asked->fixes);
     tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
-                                                 : tcall_str_of("[]"));
+    if (asked->coercion)
+        tc->desc.lenient->write(out, asked->args.at, asked->coercion,
+                                asked->coercions);
+    else
+        tcall_write_verbatim(out, tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
@@ -18165,7 +18169,6 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
                               const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    tcall_cause_ cause = tcall_cause_of_(cx);
     tcall_write_open(out, '{');
     tcall_write_identity_(out, call);
     if (cx->session)
@@ -18181,7 +18184,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
     tcall_write_flag_(out, "approved", call->approved);
     tcall_write_outcome_(out, cx->failure.error);
-    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+    if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_key(out, "reason");
         tcall_write_quote(out);
         tcall_say_why_(out, cx);
@@ -18423,18 +18426,18 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
-    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+    uint32_t end;
+    if (!cx->tc || !cx->tc->desc.now_ms)
         return;
-    cx->deadline = end;
-    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
+    end = tcall_now_(cx->tc) + ms;
+    if (!cx->deadline || (int32_t)(cx->deadline - end) > 0)
+        cx->deadline = end ? end : 1;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = cx->has_deadline
-                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
-                       : INT32_MAX;
+    int32_t left =
+        cx->deadline ? (int32_t)(cx->deadline - tcall_now_(cx->tc)) : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -18469,7 +18472,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall_call *call = cx->call;
     int r;
-    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool)
         return TCALL_E_USAGE;
     r = tcall_keep_(cx, text, &text);
     if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
@@ -18621,14 +18624,14 @@ static void tcall_fail_(tcall_ctx *cx, int error)
  * to memory that all attempts share. Without it the error's code must do. */
 static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
 {
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
+    if (!cx->words)
+        cx->words = (char *)tcall_take_(cx, TCALL_REASON_);
+    if (!cx->words || cx->state == TCALL_FAILED_ || !text.len)
         return;
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
+    memmove(cx->words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(cx->words, text.len);
     cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
@@ -18647,6 +18650,7 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     cx->service_missing = false;
     return r > 0 ? TCALL_OK : r;
 }
+
 /* ---- permission ---- */
 
 /* Checks that the registry gives the tool to its user. */
@@ -18726,7 +18730,8 @@ static int tcall_run_call_(tcall_ctx *cx)
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = cx->result.ran = true;
+    cx->result.ran = true;
+    cx->tool = TCALL_TOOL_RAN_;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
@@ -18758,13 +18763,14 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (!cx->polled)
+        if (cx->tool != TCALL_TOOL_WAITS_)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->polled = r == TCALL_E_AGAIN;
+    if (r == TCALL_E_AGAIN)
+        cx->tool = TCALL_TOOL_WAITS_;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18772,7 +18778,7 @@ static int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
-        cx->tool_did = true;
+        cx->tool = TCALL_TOOL_DID_;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -18867,13 +18873,16 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with the hooks of a table: each is named with its tool
- * or table. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hook, size_t count)
+/* Reports what is wrong with the hooks of a tool, NULL: of the registry. Each
+ * is named with its table. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
+    const tcall_desc *desc = &tc->desc;
+    const tcall_hook *hook = tool ? tool->hooks : desc->hooks;
+    size_t left = tool ? tool->hook_count : desc->hook_count;
+    const char *name = tool ? tool->name : "tcall_desc";
     int r = TCALL_OK;
-    for (; count; hook++, count--) {
+    for (; left; hook++, left--) {
         char which[64];
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
@@ -18891,16 +18900,6 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
-{
-    const tcall_desc *desc = &tc->desc;
-    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
-                                     tool->hook_count)
-                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
-                                     desc->hook_count);
-}
-
 /* Returns a hook of a call, NULL after the last: those of the registry come
  * first, then those of the tool. */
 static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
@@ -18913,38 +18912,36 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns how late a hook is called at its stage. */
-static int32_t tcall_hook_rank_(const tcall_hook *hook)
-{
-    int32_t priority = hook->priority;
-    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
-}
-
 /* Where the hooks of a stage are: at one of them, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns how late a hook is called at its stage: of equal priority, the first
+ * in the tables first. Its low half is its place. */
+static uint32_t tcall_hook_rank_(const tcall_hook *hook, uint16_t place)
+{
+    int16_t priority = hook->priority;
+    bool late = (tcall_due_[hook->stage] & TCALL_LATE_) != 0;
+    int16_t rank = (int16_t)(late ? priority : -1 - priority);
+    return (uint32_t)(rank + 0x8000L) << 16 | place;
+}
 
 /* Returns where the hook is that follows a place: they lie in no order, for
  * their tables are short. */
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
-    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
-    int32_t next = INT32_MAX; /* a rank that no hook has */
-    uint16_t found = TCALL_HOOKS_END_, i;
-    for (i = 1; i < TCALL_HOOKS_END_; i++) {
-        int32_t rank;
-        hook = tcall_hook_at_(cx, i - 1u);
-        if (!hook)
-            break;
-        rank = tcall_hook_rank_(hook);
-        if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) || rank >= next)
-            continue;
-        next = rank;
-        found = i;
+    uint32_t least = 0, next = UINT32_MAX;
+    const tcall_hook *hook;
+    uint16_t i;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
+         i++) {
+        uint32_t rank = tcall_hook_rank_(hook, i);
+        if (hook->stage == stage && rank > least && rank < next)
+            next = rank; /* at last its place, or TCALL_HOOKS_END_ */
     }
-    return found;
+    return (uint16_t)next;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -19090,7 +19087,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
 {
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
-    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+    if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
@@ -19363,7 +19360,7 @@ static void tcall_await_(tcall_ctx *cx, int r)
     if (r == TCALL_E_AGAIN && !cx->wait.count &&
         cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
+    if (cx->deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
@@ -19380,12 +19377,11 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_begin_(tc, call);
     if (cx->output_held)
         cx->tc->desc.stages->again(cx);
-    else if (cx->state == TCALL_GOING_ && !cx->polled)
+    else if (cx->state == TCALL_GOING_ && cx->tool != TCALL_TOOL_WAITS_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return call->error;
-    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -19394,18 +19390,20 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_ctx *cx = &call->cx;
     const tcall *outer;
+    int r = TCALL_E_AGAIN;
     if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
     cx->tc = tc;
     cx->wait.ms = TCALL_WAIT_NEVER;
     cx->wait.count = 0;
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
+    if (!call->repairing || tcall_must_end_(cx) < 0 ||
+        tcall_hydrate(tc, call) != TCALL_E_AGAIN) {
+        outer = tcall_work_begin_(tc, call);
+        r = tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
     }
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+    if (cx->state != TCALL_DONE_)
+        tcall_await_(cx, r);
+    return r;
 }
 
 /* Hydrates a call and goes on with it until it has ended. One that still waits
@@ -19545,12 +19543,13 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_may_(cx->tc, cx->call->tool) &
-            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        !(*key = tcall_call_what(cx->tc, cx->call)))
+    *key = tcall_call_what(cx->tc, cx->call);
+    if (!*key || tcall_may_(cx->tc, cx->call->tool) &
+                     ~(unsigned)(TCALL_READ | TCALL_NETWORK))
         return false;
-    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    if (session)
+        *key = tcall_chain_(cx->tc, tcall_chain_(cx->tc, *key, session->user),
+                            session->id);
     return true;
 }
 
@@ -19566,31 +19565,43 @@ static void tcall_cache_drop_(tcall_cache *cache, size_t at)
     cache->used -= size;
 }
 
-/* Looks for the call; what is too old is removed on the way. */
-int tcall_cache_read_(tcall_ctx *cx, void *user)
+/* Removes what is too old, and what the call may have changed. Returns whether
+ * there is an entry of the key, and its text. */
+static bool tcall_cache_sweep_(const tcall_ctx *cx, tcall_cache *cache,
+                               uint64_t key, tcall_str *text)
 {
-    tcall_cache *cache = (tcall_cache *)user;
+    uint32_t now = tcall_now_(cx->tc);
     tcall_cached_ entry;
-    uint64_t key;
+    bool found = false;
     size_t at = 0;
-    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
-        return TCALL_E_USAGE;
-    if (!tcall_cache_key_(cx, &key))
-        return TCALL_OK;
     while (at < cache->used) {
         memcpy(&entry, cache->memory + at, sizeof entry);
-        if (cache->max_age_ms &&
-            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+        if ((cache->max_age_ms && now - entry.made > cache->max_age_ms) ||
+            tcall_changes_(cx, entry.thing)) {
             tcall_cache_drop_(cache, at);
             continue;
         }
         at += sizeof entry;
-        if (entry.key == key)
-            return tcall_respond(cx,
-                                 tcall_slice_(cache->memory + at, entry.len));
+        if (entry.key == key) {
+            *text = tcall_slice_(cache->memory + at, entry.len);
+            found = true;
+        }
         at += entry.len;
     }
-    return TCALL_OK;
+    return found;
+}
+
+int tcall_cache_read_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_str text;
+    uint64_t key;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
+    return tcall_cache_key_(cx, &key) &&
+                   tcall_cache_sweep_(cx, cache, key, &text)
+               ? tcall_respond(cx, text)
+               : TCALL_OK;
 }
 
 /* Only what the tool itself gave is kept, and only where it fits. */
@@ -19615,18 +19626,10 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
 }
 
 /* Forgets what the call may have changed. */
-int tcall_cache_end_(tcall_ctx *cx, void *user)
+int tcall_cache_end_(tcall_ctx *cx, void *cache)
 {
-    tcall_cache *cache = (tcall_cache *)user;
-    tcall_cached_ entry;
-    size_t at = 0;
-    while (at < cache->used) {
-        memcpy(&entry, cache->memory + at, sizeof entry);
-        if (tcall_changes_(cx, entry.thing))
-            tcall_cache_drop_(cache, at);
-        else
-            at += sizeof entry + entry.len;
-    }
+    tcall_str text;
+    tcall_cache_sweep_(cx, (tcall_cache *)cache, 0, &text);
     return TCALL_OK;
 }
 
@@ -19720,20 +19723,22 @@ static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
     return NULL;
 }
 
-/* Returns a new row, in place of the first that is free or needed no more; NULL
- * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
+/* Returns the row of a call, or a new one, in place of the first that is free
+ * or needed no more; NULL when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_row_(const tcall_ledger *ledger,
+                                           uint64_t key)
 {
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     tcall_ledger_row *last = ledger->rows + ledger->count;
-    size_t i, left;
-    for (i = 0; i < ledger->count; i++)
-        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
+    if (row)
+        return row;
+    for (row = ledger->rows; row < last; row++)
+        if (!row->state || row->state >= TCALL_REFUSED_)
             break;
-    left = ledger->count - i;
-    if (!left)
+    if (row == last)
         return NULL;
-    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *last);
     memset(last, 0, sizeof *last);
     last->key = key;
     return last;
@@ -19750,12 +19755,9 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
-static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t key,
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
                               uint64_t what)
 {
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
@@ -19793,7 +19795,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, key, what);
+    return tcall_ledger_wait_(cx, tcall_ledger_row_(ledger, key), what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
@@ -19813,15 +19815,13 @@ int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
  * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t key = tcall_call_key(cx->tc, cx->call);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
+    tcall_ledger_row *row;
     if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
+    row = tcall_ledger_row_((const tcall_ledger *)user,
+                            tcall_call_key(cx->tc, cx->call));
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -19839,7 +19839,7 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
-        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
+        row->state = cx->tool ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -19871,8 +19871,8 @@ static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 
 static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
+    size_t i;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
         if (loops->done[i] == call)
             return true;
     return false;
@@ -19948,30 +19948,22 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     const tcall_tool *tool = cx->call->tool;
     const tcall_looped_ *here =
         (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    bool ran = cx->tool == TCALL_TOOL_DID_ && !tcall_repeatable_(cx);
+    size_t i;
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->things[i])) {
-            loops->done[kept] = loops->done[i];
-            loops->things[kept++] = loops->things[i];
-        }
-    loops->count = kept;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
+        if (tcall_changes_(cx, loops->things[i]))
+            loops->done[i] = 0;
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS) {
-        kept--;
-        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
-        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
-    }
-    loops->done[kept] = here->call;
-    loops->things[kept] = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
+    loops->done[loops->next] = here->call;
+    loops->things[loops->next] = cx->thing;
+    loops->next = (uint16_t)((loops->next + 1) % TOOLCALL_LOOP_CALLS);
     return TCALL_OK;
 }
 
