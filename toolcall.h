@@ -1060,226 +1060,6 @@ struct tcall_syntax_ {
 };
 
 /* ==========================================================================
- * >>read: bytes in, checked values out
- *
- * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
- * it recognises RFC 8259 strictly, checks each value against its shape and
- * stores it in the caller's struct. It keeps no text and needs no memory but
- * itself, whatever the length of the message:
- *
- *     struct weather args;
- *     tcall_decoder decoder;
- *
- *     tcall_decoder_init(&decoder, &weather_shape, &args);
- *     while ((len = receive(bytes)) > 0)
- *         tcall_decoder_feed(&decoder, bytes, len);
- *     if (tcall_decoder_end(&decoder) == TCALL_OK)
- *         run(&args);
- *
- * What does not fit its shape is noted and reading goes on, for what follows
- * may be needed to answer: the id of a request often comes after its
- * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
- */
-
-/* Objects and lists with a shape of their own that may lie within each other.
- * Deeper ones are refused as a misfit. */
-#ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 6
-#endif
-
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
- */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
-#else
-#define TOOLCALL_NUMBER_DIGITS 20
-#endif
-#endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
-#endif
-
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-#if TOOLCALL_MISFIT_TEXT > 255
-#error "TOOLCALL_MISFIT_TEXT must be at most 255"
-#endif
-
-/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
- * of a shape, and with most values of schemas. The keyword is that of JSON
- * Schema where there is one. A text that is empty is the one before. In them %v
- * is the value, %t its type, %u the limit that was passed, %n how many it has
- * where that is known; %s is what to send, %r how much there is room for, %m
- * the name of a property, %x the unknown name, and %k which ones are known. */
-#define TCALL_MISFITS(X)                                                    \
-    X(TYPE, "type", "%v is %t", "; send %s")                                \
-    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
-    X(MAXIMUM, "maximum", "", "")                                           \
-    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "", "")                                      \
-    X(MIN_ITEMS, "minItems", "", "")                                        \
-    X(MAX_ITEMS, "maxItems", "", "")                                        \
-    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
-    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
-    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
-/* One thing that is wrong, and the way to it from the root: the index of a
- * member or item at each level. The index of a member that its object does not
- * know is 0xFFFF. */
-typedef struct tcall_misfit {
-    uint8_t code;  /* tcall_misfit_code */
-    uint8_t steps; /* of trail */
-    bool exact;    /* got is the value; else it was larger or had more digits */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t text_len; /* of text; 0: nothing was kept */
-#endif
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
-    int32_t got; /* a number that is out of bounds, in units of its shape */
-#if TOOLCALL_MISFIT_TEXT
-    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
-#endif
-} tcall_misfit;
-
-/* What a user of the recogniser adds to its table who fills a struct: it notes
- * what is wrong with the value that so many levels lead to. */
-typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
-typedef struct tcall_fit_user_ {
-    tcall_syntax_user_ syntax;
-    tcall_note_ note;
-} tcall_fit_user_;
-
-/* A value at work on its shape: the one that comes next or is read, or an
- * object or list around it. */
-typedef struct tcall_place_ {
-    const void *what; /* its tcall_shape; of an object that is open its
-                       * tcall_object; NULL: it has none */
-    char *base;       /* where it is kept, or NULL */
-    uint16_t index;   /* the member or item at hand */
-} tcall_place_;
-
-#define TCALL_NO_MEMBER_ 0xFFFF
-
-/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
- * a word in flash that begins with the same bytes stands for it. */
-typedef struct tcall_words_ {
-    const char *list;     /* all words */
-    const char *word;     /* that one, or NULL: there is none */
-    uint8_t index, count; /* of the word; of all */
-} tcall_words_;
-
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
-/* A number in units of the last digit that counts. */
-typedef struct tcall_units_ {
-    tcall_int value; /* surplus digits are cut off; or the end of the range that
-                        it is beyond */
-    int rest;        /* the sign of what was left out, or 0 */
-} tcall_units_;
-
-/* Values on their way into a struct, whoever reads them. */
-typedef struct tcall_fit_ {
-    tcall_place_ *place; /* of the value that comes next or is read; what it is
-                          * in lies before it */
-    union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
-    } now;
-    const tcall_object *object; /* of the root, and of a hole */
-    const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character; 0: its name is
-                       * read */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the name, string or number */
-} tcall_fit_;
-
-typedef struct tcall_decoder tcall_decoder;
-
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
-#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
-#else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
-#endif
-
-/* A decoder at work. What is said to be private is its own. */
-struct tcall_decoder {
-    tcall_syntax_ syntax; /* private */
-
-    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
-    size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
-
-    /* private */
-    tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
-    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
-
-    /* public again; these are set after tcall_decoder_init. */
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
-     * read there and *out to where its offset counts from; so far they are the
-     * hole's own. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
-
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-};
-
-/* Prepares to read one object of this shape into its struct, which is set to
- * its defaults when the object opens. */
-TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
-                                  const tcall_object *shape, void *out);
-/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
- * after a misfit, when reading goes on; or the error that ended it:
- * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
-TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
-                                 size_t len);
-/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
- * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
- * struct be used. */
-TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
- * lost a byte. Where it cannot be called at that moment, it may put the byte
- * 0xFF into the line instead, which no JSON text has. */
-TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-
-/* ==========================================================================
  * >>text: values
  *
  * A value is its text: strict JSON, in which each getter looks for what it is
@@ -1511,6 +1291,100 @@ enum {
     TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
 
+/* ---- values on their way into a struct ---- */
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* What a user of the recogniser adds to its table who fills a struct: it notes
+ * what is wrong with the value that so many levels lead to. */
+typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+typedef struct tcall_fit_user_ {
+    tcall_syntax_user_ syntax;
+    tcall_note_ note;
+} tcall_fit_user_;
+
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
+
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
+ * a word in flash that begins with the same bytes stands for it. */
+typedef struct tcall_words_ {
+    const char *list;     /* all words */
+    const char *word;     /* that one, or NULL: there is none */
+    uint8_t index, count; /* of the word; of all */
+} tcall_words_;
+
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int places;    /* digits before the point; less 0s that follow it at once */
+    int power;     /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    union {
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
+    } now;
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character; 0: its name is
+                       * read */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the name, string or number */
+} tcall_fit_;
+
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
  *
@@ -1675,6 +1549,134 @@ TCALL_API const tcall_rows tcall_schema_rows;
 /* A shape: fills its struct. */
 TCALL_API const tcall_rows tcall_shape_rows;
 #endif
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* Significant digits of a number that are kept while it comes. Further ones
+ * only matter to a double (kind number) where all of these agree with the
+ * middle of two doubles: then it is refused as a misfit (room). No such middle
+ * has more than 768, so with 768 none is. At least 20; where no integer has 64
+ * bits, 10.
+ */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+#if TOOLCALL_MISFIT_TEXT > 255
+#error "TOOLCALL_MISFIT_TEXT must be at most 255"
+#endif
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len; /* of text; 0: nothing was kept */
+#endif
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
+} tcall_misfit;
+
+typedef struct tcall_decoder tcall_decoder;
+
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
+#else
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#endif
+
+/* A decoder at work. What is said to be private is its own. */
+struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
+
+    /* private */
+    tcall_fit_ fit;
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a misfit, when reading goes on; or the error that ended it:
+ * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -2764,12 +2766,12 @@ typedef struct tcall_attempt {
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
     const void *bound; /* the struct of a TCALL_STRUCT */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    size_t error_at;          /* parse errors: offset in what came */
-    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
-    int error;                /* TCALL_OK or what went wrong */
+    const tcall_fault *fault;       /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;            /* words of a foreign validator */
+    const tcall_coercion *coercion; /* those that are kept; NULL: see faults */
+    size_t error_at;                /* parse errors: offset in what came */
+    uint32_t fixes;                 /* of the text, TCALL_FIX_... bits */
+    int error;                      /* TCALL_OK or what went wrong */
     uint16_t coercions;
     uint8_t faults; /* number of */
     uint8_t step;   /* tcall_step reached, or failed in */
@@ -2930,7 +2932,8 @@ struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
                  tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
-    int (*write)(tcall_writer *w, const tcall_machine *machine);
+    void (*write)(tcall_writer *w, const char *text,
+                  const tcall_coercion *coercion, unsigned count);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -4205,7 +4208,6 @@ struct tcall_agent {
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool reconnected; /* a dead connection was replaced */
-    bool unanswered;  /* the last question was taken back */
     bool last_round;  /* calls of this answer do not run: it asked for words */
     bool picked;      /* the offer is only made smaller from now on */
     uint16_t tries;   /* of this request */
@@ -4220,7 +4222,9 @@ struct tcall_agent {
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
     tcall_resume_ resume;  /* where the request is taken up again */
-    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t question;       /* where what was said last is in the chat; its end
+                            * where that was taken back */
+    size_t answer_at;      /* where the last answer begins in it */
     int call_at;           /* calls of it that have a result */
     tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
@@ -5241,18 +5245,6 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
     return list;
 }
 
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
 /* ==========================================================================
  * >>syntax
  */
@@ -5769,683 +5761,6 @@ static tcall_ask_ tcall_syntax_skip_(tcall_syntax_ *s, char first)
 /* For a text that is only to be recognised. */
 TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
-
-/* ==========================================================================
- * >>read
- *
- * What a value does to its place: it is compared, checked and stored, kind by
- * kind. The machine does the same; the decoder below keeps no text, and what
- * has no shape, or is not in its place, it does not ask for.
- */
-
-/* For values that are read over. */
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
-
-/* An object that only its tcall_object describes. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* ---- words ----
- *
- * A name or a word of a choice is compared in flash as it comes.
- */
-
-/* Looks for the first word that begins with what came and goes on with c. */
-static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
-{
-    const char *word = words->list;
-    uint8_t i;
-    for (i = 0; i < words->count; i++) {
-        if (tcall_word_agrees_(word, words->word, len) &&
-            TCALL_BYTE_(word + len) == c) {
-            words->word = word;
-            words->index = i;
-            return;
-        }
-        word = tcall_word_next_(word);
-    }
-    words->word = NULL;
-}
-
-/* Goes on with a part of what came. */
-static void tcall_words_take_(tcall_words_ *words, size_t came,
-                              const char *bytes, size_t len)
-{
-    for (; words->word && len; len--, bytes++, came++) {
-        if (!*bytes) /* no word has it in it */
-            words->word = NULL;
-        else if (TCALL_BYTE_(words->word + came) != *bytes)
-            tcall_words_find_(words, came, *bytes);
-    }
-}
-
-/* Returns whether all that came is a word: the one at index. */
-static bool tcall_words_end_(tcall_words_ *words, size_t len)
-{
-    if (words->word && TCALL_BYTE_(words->word + len))
-        tcall_words_find_(words, len, '\0');
-    return words->word != NULL;
-}
-
-/* ---- members ----
- *
- * A struct begins with two sets of bits, one bit a member: those that have a
- * value, and those that came.
- */
-
-/* Returns the set of those that came. */
-TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
-{
-    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
-}
-
-/* Takes a member out of a set. */
-static void tcall_bit_clear_(char *set, uint16_t index)
-{
-    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
-}
-
-/* A value with a shape comes next, in a struct that begins at base. */
-static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
-                             char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    place->what = shape;
-    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
-}
-
-/* Returns the kind of its shape. */
-TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
-{
-    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
-}
-
-/* A name is complete: its member comes next. Returns what is wrong with it. */
-static uint8_t tcall_fit_member_(tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
-    fit->place->what = NULL;
-    fit->next = NULL;
-    around->index = TCALL_NO_MEMBER_;
-    if (!tcall_words_end_(&fit->now.words, fit->length))
-        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
-                                             : TCALL_MISFIT_UNKNOWN;
-    around->index = words->index;
-    if (words->index + 1 < words->count)
-        fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
-        return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
-    tcall_place_set_(
-        fit->place,
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-            words->index,
-        around->base);
-    return TCALL_FITS;
-}
-
-/* Takes the member at hand back, if it may be absent. Returns its name, a word
- * in flash, or NULL. */
-TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    uint16_t index = around->index;
-    if (index == TCALL_NO_MEMBER_ ||
-        TCALL_FETCH_8_(
-            &TCALL_FETCH_POINTER_(const tcall_shape *, &object->members)[index]
-                 .flags) &
-            TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_bit_clear_(around->base, index);
-    tcall_bit_clear_(tcall_came_(object, around->base), index);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          index);
-}
-
-/* ---- scalars ---- */
-
-/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
- * bound. */
-static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
-                                   tcall_int high, uint8_t flags)
-{
-    int rest = units->rest; /* what is excluded is as if less were there */
-    if (units->value < low ||
-        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
-        return TCALL_MISFIT_MINIMUM;
-    if (units->value > high ||
-        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
-        return TCALL_MISFIT_MAXIMUM;
-    return TCALL_FITS;
-}
-
-#ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, const struct tcall_num_ *number)
-{
-    return tcall_num_double_(number, to);
-}
-
-/* The same of an int64_t or a double, which is stored if it fits. A double that
- * has no bound on that side may be beyond what millionths can say. */
-static uint8_t tcall_place_wide_(const tcall_place_ *place,
-                                 const tcall_num_ *number,
-                                 const tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
-    bool minus = units->value < 0;
-    uint8_t code = TCALL_FITS;
-    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
-        units->value != (minus ? range->low : range->high))
-        code = tcall_units_misfit_(units, range->low, range->high,
-                                   TCALL_FETCH_8_(&shape->flags));
-    if (code || !place->base)
-        return code;
-    if (range->store)
-        return range->store(place->base, number) ? TCALL_FITS
-                                                 : TCALL_MISFIT_ROOM;
-    memcpy(place->base, &units->value, sizeof units->value);
-    return TCALL_FITS;
-}
-#endif
-
-/* A number is complete: it is checked and stored in the units of its shape.
- * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place,
-                                   const tcall_num_ *number,
-                                   tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    int32_t value;
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
-                     &units->rest);
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, number, units);
-#endif
-    value = (int32_t)units->value;
-    if (place->base)
-        memcpy(place->base, &value, sizeof value);
-    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
-                               TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* A text of so many characters is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_text_(const tcall_place_ *place,
-                                 const tcall_fit_ *fit, size_t count)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
-    if (place->base) /* half a text is none */
-        place->base[room ? fit->length : 0] = '\0';
-    if (fit->nul && place->base) /* it ends a text in C */
-        return TCALL_MISFIT_NUL;
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
-}
-
-/* A word is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
-{
-    bool is = tcall_words_end_(&fit->now.words, fit->length);
-    if (place->base)
-        *place->base = (char)(is ? fit->now.words.index : 255);
-    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
-                       TCALL_MEMBER_OTHERS
-               ? TCALL_FITS
-               : TCALL_MISFIT_ENUM;
-}
-
-/* ---- a struct, as the recogniser tells of its text ---- */
-
-/* Begins to fill the struct of an object. */
-TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
-                                   const tcall_shape *shape, void *out)
-{
-    fit->place = places;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_place_set_(places, shape, (char *)out);
-}
-
-/* Notes what is wrong, if anything is. */
-static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    const tcall_fit_user_ *user =
-        (const tcall_fit_user_ *)(const void *)s->user;
-    if (code)
-        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
-}
-
-/* Returns whether the value of a name has a shape. Mostly the name is the one
- * after the last. */
-TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   const char *name, size_t len, bool last)
-{
-    const tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = &fit->now.words;
-    if (fit->types) {
-        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
-        words->count = TCALL_FETCH_8_(&object->count);
-        words->word = fit->next ? fit->next : words->list;
-        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
-        fit->types = 0;
-        fit->length = 0;
-    }
-    tcall_words_take_(words, fit->length, name, len);
-    fit->length += len;
-    if (!last)
-        return false;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
-    return fit->place->what != NULL;
-}
-
-/* A value comes next: an item finds its place now, a member has it. Items
- * behind the last that a list may have have no shape; only the first of them is
- * noted. */
-TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_shape *list;
-    char *base;
-    uint16_t most;
-    if (!fit->levels || s->object)
-        return;
-    list = (const tcall_shape *)around->what;
-    base = around->base;
-    most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    fit->place->what = NULL;
-    if (around->index == most)
-        return;
-    if (++around->index == most) {
-        tcall_fit_note_(s,
-                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                            ? TCALL_MISFIT_ROOM
-                            : TCALL_MISFIT_MAX_ITEMS,
-                        (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
-}
-
-/* An object or list opens, and what is in it comes next; a struct is what it is
- * at first. */
-static void tcall_fit_opens_(tcall_fit_ *fit)
-{
-    tcall_place_ *place = fit->place++;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const tcall_object *object = fit->object;
-    fit->levels++;
-    fit->next = NULL;
-    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
-        return;
-    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
-        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-    place->what = object;
-    TCALL_COPY_(place->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
-}
-
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
-TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                          char first, uint8_t most)
-{
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
-    uint8_t kind, wrong = TCALL_FITS;
-    fit->types = types;
-    fit->length = 0;
-    fit->nul = false;
-    if (!shape)
-        return TCALL_SKIP_;
-    kind = TCALL_FETCH_8_(&shape->kind);
-    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
-        if (!(TCALL_FETCH_8_(&shape->types) & types))
-            wrong = TCALL_MISFIT_TYPE;
-        else if (shaped && fit->levels == most)
-            wrong = TCALL_MISFIT_LEVELS;
-        tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
-            return TCALL_SKIP_;
-        if (shaped) {
-            tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
-    }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
-            TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
-    }
-    return TCALL_HEAR_;
-}
-
-/* Takes a part of a scalar. A text is stored, as far as there is room. */
-TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
-                                   size_t len)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
-    bool string = fit->types == TCALL_SHAPE_STRING;
-    if (kind == TCALL_KIND_CHOICE && string)
-        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
-    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
-        place->base && len < size && fit->length < size - len)
-        memcpy(place->base + fit->length, bytes, len);
-    fit->nul = fit->nul || !*bytes;
-    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
-}
-
-/* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
-TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
-                                                      tcall_fit_ *fit,
-                                                      uint8_t types,
-                                                      const tcall_num_ *number)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    bool json = kind == TCALL_KIND_JSON;
-    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
-        if (json && place->base)
-            *place->base = '\0';
-        return TCALL_MISFIT_TYPE;
-    }
-    if (json)
-        return tcall_place_text_(place, fit, fit->length);
-    if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
-        return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
-        return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
-    return TCALL_FITS;
-}
-
-/* The innermost object or list is complete. */
-TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                     bool is_object)
-{
-    tcall_place_ *place = fit->place - 1;
-    uint8_t above = (uint8_t)(fit->levels - 1);
-    if (is_object) {
-        const tcall_object *object = (const tcall_object *)place->what;
-        const tcall_shape *member =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-        const char *came = tcall_came_(object, place->base);
-        const uint8_t count = TCALL_FETCH_8_(&object->count);
-        for (place->index = 0; place->index < count; place->index++, member++)
-            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
-                !TCALL_BIT_OF_(came, place->index))
-                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
-    } else {
-        const tcall_shape *list = (const tcall_shape *)place->what;
-        const uint16_t count = (uint16_t)(place->index + 1);
-        if (place->base)
-            memcpy(place->base, &count, sizeof count);
-        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
-    }
-    fit->next = NULL;
-    fit->levels = above;
-    fit->place = place;
-}
-
-/* ---- the decoder ---- */
-
-/* A hole becomes an object. */
-TCALL_SHARED_ const tcall_shape *
-tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
-{
-    decoder->fit.object = object;
-    return &tcall_root_;
-}
-
-/* Notes what is wrong, with the way to it. */
-static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_misfit *misfit = decoder->misfits;
-    uint8_t i;
-    decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < 255)
-        decoder->misfit_count++;
-    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
-        return;
-    misfit += decoder->misfit_count - 1;
-    misfit->code = code;
-    misfit->steps = levels;
-    for (i = 0; i < levels; i++)
-        misfit->trail[i] = decoder->places[i].index;
-    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
-        const tcall_units_ *units = &decoder->fit.now.units;
-        misfit->got = units->value < INT32_MIN   ? INT32_MIN
-                      : units->value > INT32_MAX ? INT32_MAX
-                                                 : (int32_t)units->value;
-        misfit->exact = !units->rest && misfit->got == units->value;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = 0;
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
-        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
-                                         ? decoder->fit.length
-                                         : TOOLCALL_MISFIT_TEXT);
-    memcpy(misfit->text, decoder->text, misfit->text_len);
-#endif
-}
-
-/* Keeps the beginning of a name or word, of which so much came. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
-                                const char *bytes, size_t len)
-{
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
-        decoder->text[came++] = *bytes++;
-}
-
-static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
-                                bool last)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
-    return tcall_fit_name_(s, fit, name, len, last);
-}
-
-static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
-    tcall_fit_next_(s, &decoder->fit);
-    if (place->what && decoder->hole &&
-        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
-        const tcall_shape *shape = (const tcall_shape *)place->what;
-        decoder->hole(decoder, &shape, &place->base);
-        tcall_place_set_(place, shape, place->base);
-    }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
-}
-
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
-static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
-    tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
-}
-
-static void tcall_decoder_ends_(tcall_syntax_ *s)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
-    else
-        tcall_decoder_scalar_(s, decoder);
-}
-
-static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
-    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
-     tcall_decoder_ends_},
-    tcall_decoder_note_};
-
-int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    size_t at = 0;
-    if (s->error)
-        return decoder->error;
-    while (at < len && !s->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(s, bytes + at, len - at);
-    decoder->at += at;
-    if (s->error)
-        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
-                             ? TCALL_E_BAD_VALUE
-                             : s->error;
-    return decoder->error;
-}
-
-int tcall_decoder_end(tcall_decoder *decoder)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    if (!s->error && tcall_syntax_end_(s) < 0)
-        decoder->error = s->error;
-    return decoder->error;
-}
-
-void tcall_decoder_poison(tcall_decoder *decoder)
-{
-    if (!decoder->syntax.error)
-        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
-}
-
-void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
-                        void *out)
-{
-    memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
-    decoder->fit.object = shape;
-    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
-}
 
 /* ==========================================================================
  * >>text
@@ -7551,7 +6866,7 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
 
 /* Returns the coercions that are kept, and how many. */
 TCALL_SHARED_ const tcall_coercion *
-tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+tcall_machine_coercions_(const tcall_machine *m, size_t *count)
 {
     *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
                                                   : TCALL_COERCIONS_;
@@ -7612,11 +6927,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- a shape at work ----
- *
- * It is for values that lie in its own objects and lists alone: as many as are
- * open there are open in the text, too.
- */
+/* ---- faults of a shape ---- */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7649,92 +6960,6 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
-
-static bool tcall_shaped_(const tcall_machine *m)
-{
-    return m->syntax.depth == m->fit->levels;
-}
-
-/* A value begins: an object or list of its own opens. */
-static void tcall_shaped_begins_(tcall_machine *m)
-{
-    if (!m->syntax.depth) {
-        m->fit = (tcall_fit_ *)(void *)m->slot;
-        memset(m->fit, 0, sizeof *m->fit);
-        m->fit->object = m->is->target.object;
-        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
-                        &tcall_root_, m->is->target.out);
-    }
-    if (!tcall_shaped_(m))
-        return;
-    if (!m->inner)
-        tcall_fit_next_(&m->syntax, m->fit);
-    m->heard = m->fit->place->what != NULL;
-    if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
-}
-
-/* A name is complete: the words of the object are searched for it. */
-static bool tcall_shaped_name_(tcall_machine *m)
-{
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
-    if (!tcall_shaped_(m))
-        return false;
-    do {
-        tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
-                        bytes.at == bytes.end);
-    } while (bytes.at < bytes.end);
-    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
-}
-
-/* A value is complete: an object or list closes, what else has a shape is
- * checked and stored. */
-static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_str text = tcall_machine_hand_(m), run;
-    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
-    tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit->levels) {
-        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
-        return;
-    }
-    if (!tcall_shaped_(m) || !m->heard)
-        return;
-    if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
-    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
-        bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
-    while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(m->fit, run.ptr, run.len);
-    tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
-                    m->fit->levels);
-}
-
-static uint8_t tcall_shaped_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
-    uint8_t types;
-    if (!tcall_shaped_(m) || !m->heard)
-        return TCALL_SHAPE_ANY;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shaped_drop_(tcall_machine *m)
-{
-    return tcall_place_drop_(m->fit->place - 1);
-}
-
-TCALL_DATA_ const tcall_rows tcall_shape_rows = {
-    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
-    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -7978,20 +7203,26 @@ static char tcall_machine_lower_(char c)
     return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
+/* Returns the content of the string at hand. */
+static tcall_str tcall_machine_content_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
 TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
-    const char *quote = m->text + m->token;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
-    char first = tcall_machine_lower_(quote[1]);
+    tcall_str text = tcall_machine_content_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    char first = tcall_machine_lower_(*text.ptr);
     uint8_t types = tcall_types_from_(first);
     tcall_str run = tcall_slice_(&first, 1);
     tcall_syntax_ inner;
     tcall_num_ num;
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        tcall_is_space_(first))
+    if (!types || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
         return 0;
+    bytes.escapes = true;
     tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
         const char *end = run.ptr + run.len;
@@ -8006,7 +7237,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
     m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
-    num = tcall_num_read_(tcall_text_inner_(quote));
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
     if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
@@ -8019,16 +7250,17 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
  * string. */
 static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_str text = tcall_text_decode_(m->text + m->token);
-    m->len = m->token;
+    tcall_str text = tcall_machine_content_(m);
     if (tcall_machine_is_container_(types)) {
+        m->again = (uint32_t)tcall_text_decode_(m->text + m->token).len;
+        m->len = m->token;
         m->frames = m->first;
         m->inner = true;
-        m->again = (uint32_t)text.len;
         m->syntax.state = TCALL_AT_VALUE_;
         m->syntax.halt = true;
         return 0;
     }
+    m->len = m->token;
     tcall_machine_put_(m, text.ptr, text.len);
     m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
     m->text[m->len] = '\0';
@@ -8185,6 +7417,777 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     else
         machine->gap -= least;
     return machine->error;
+}
+
+/* ==========================================================================
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. A machine has the text of a value when it does so; the decoder keeps
+ * none, and does not ask for what has no shape, or is not in its place.
+ */
+
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes.
+ */
+
+/* Returns whether the first len bytes of two words are the same. */
+static bool tcall_word_agrees_(const char *word, const char *other, size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+/* Looks for the first word that begins with what came and goes on with c. */
+static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
+{
+    const char *word = words->list;
+    uint8_t i;
+    for (i = 0; i < words->count; i++) {
+        if (tcall_word_agrees_(word, words->word, len) &&
+            TCALL_BYTE_(word + len) == c) {
+            words->word = word;
+            words->index = i;
+            return;
+        }
+        word = tcall_word_next_(word);
+    }
+    words->word = NULL;
+}
+
+/* Goes on with a part of what came. */
+static void tcall_words_take_(tcall_words_ *words, size_t came,
+                              const char *bytes, size_t len)
+{
+    for (; words->word && len; len--, bytes++, came++) {
+        if (!*bytes) /* no word has it in it */
+            words->word = NULL;
+        else if (TCALL_BYTE_(words->word + came) != *bytes)
+            tcall_words_find_(words, came, *bytes);
+    }
+}
+
+/* Returns whether all that came is a word: the one at index. */
+static bool tcall_words_end_(tcall_words_ *words, size_t len)
+{
+    if (words->word && TCALL_BYTE_(words->word + len))
+        tcall_words_find_(words, len, '\0');
+    return words->word != NULL;
+}
+
+/* ---- members ----
+ *
+ * A struct begins with two sets of bits, one bit a member: those that have a
+ * value, and those that came.
+ */
+
+/* Returns the set of those that came. */
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
+{
+    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
+}
+
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
+{
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
+}
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    place->what = shape;
+    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
+}
+
+/* Returns the kind of its shape. */
+static uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_fit_member_(tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_words_ *words = &fit->now.words;
+    char *given, *came, bit;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    around->index = TCALL_NO_MEMBER_;
+    if (!tcall_words_end_(&fit->now.words, fit->length))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    if (words->index + 1 < words->count)
+        fit->next = words->word + fit->length + 1;
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
+        return TCALL_MISFIT_DUPLICATE;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    tcall_place_set_(
+        fit->place,
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+            words->index,
+        around->base);
+    return TCALL_FITS;
+}
+
+/* ---- scalars ---- */
+
+/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
+ * bound. */
+static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
+                                   tcall_int high, uint8_t flags)
+{
+    int rest = units->rest; /* what is excluded is as if less were there */
+    if (units->value < low ||
+        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
+        return TCALL_MISFIT_MINIMUM;
+    if (units->value > high ||
+        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
+        return TCALL_MISFIT_MAXIMUM;
+    return TCALL_FITS;
+}
+
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
+{
+    return tcall_num_double_(number, to);
+}
+
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    bool minus = units->value < 0;
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
+    if (range->store)
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
+}
+#endif
+
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
+                                   tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    int32_t value;
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+                     &units->rest);
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
+        return tcall_place_wide_(place, number, units);
+#endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
+    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
+                               TCALL_FETCH_32_(&shape->high), 0);
+}
+
+/* A text of so many characters is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_(const tcall_place_ *place,
+                                 const tcall_fit_ *fit, size_t count)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
+{
+    bool is = tcall_words_end_(&fit->now.words, fit->length);
+    if (place->base)
+        *place->base = (char)(is ? fit->now.words.index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+static void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                            const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    const tcall_fit_user_ *user =
+        (const tcall_fit_user_ *)(const void *)s->user;
+    if (code)
+        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+static bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit, const char *name,
+                            size_t len, bool last)
+{
+    const tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = &fit->now.words;
+    if (fit->types) {
+        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
+        words->count = TCALL_FETCH_8_(&object->count);
+        words->word = fit->next ? fit->next : words->list;
+        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
+        fit->types = 0;
+        fit->length = 0;
+    }
+    tcall_words_take_(words, fit->length, name, len);
+    fit->length += len;
+    if (!last)
+        return false;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
+static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
+                        (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
+}
+
+/* An object or list opens, and what is in it comes next; a struct is what it is
+ * at first. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place++;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const tcall_object *object = fit->object;
+    fit->levels++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
+        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    place->what = object;
+    TCALL_COPY_(place->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* A member that is null has no value. */
+static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
+{
+    const tcall_place_ *around = fit->place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (fit->place->base) /* an item, which nothing else sets */
+        memset(fit->place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. A scalar of a wrong type shows at
+ * its end: it may mean another one. */
+static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   char first, uint8_t most)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const uint8_t types = tcall_types_from_(first);
+    uint8_t kind, wrong = TCALL_FITS;
+    fit->types = types;
+    fit->length = 0;
+    fit->nul = false;
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
+        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        if (!(TCALL_FETCH_8_(&shape->types) & types))
+            wrong = TCALL_MISFIT_TYPE;
+        else if (shaped && fit->levels == most)
+            wrong = TCALL_MISFIT_LEVELS;
+        tcall_fit_note_(s, wrong, fit->levels);
+        if (wrong)
+            return TCALL_SKIP_;
+        if (shaped) {
+            tcall_fit_opens_(fit);
+            return TCALL_HEAR_;
+        }
+        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
+    }
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    if (types == TCALL_SHAPE_NULL && fit->levels)
+        tcall_fit_null_(fit, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    if (kind == TCALL_KIND_CHOICE) {
+        tcall_words_ *words = &fit->now.words;
+        words->word = words->list =
+            TCALL_FETCH_POINTER_(const char *, &shape->more);
+        words->index = 0;
+        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+    }
+    return TCALL_HEAR_;
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    bool string = fit->types == TCALL_SHAPE_STRING;
+    if (kind == TCALL_KIND_CHOICE && string)
+        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
+    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
+        place->base && len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A scalar of these types is complete, or a value that is kept as its text: it
+ * is checked and stored. Returns what is wrong with it. */
+TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                               tcall_fit_ *fit, uint8_t types,
+                                               const tcall_num_ *number)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    bool json = kind == TCALL_KIND_JSON;
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
+        if (json && place->base)
+            *place->base = '\0';
+        return TCALL_MISFIT_TYPE;
+    }
+    if (json)
+        return tcall_place_text_(place, fit, fit->length);
+    if (types == TCALL_SHAPE_NULL)
+        return TCALL_FITS;
+    if (kind == TCALL_KIND_TEXT)
+        return tcall_place_text_(place, fit, fit->length - s->followed);
+    if (kind == TCALL_KIND_CHOICE)
+        return tcall_place_choice_(place, fit);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return tcall_place_number_(place, number, &fit->now.units);
+    return TCALL_FITS;
+}
+
+/* The innermost object or list is complete. */
+static void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit, bool is_object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (is_object) {
+        const tcall_object *object = (const tcall_object *)place->what;
+        const tcall_shape *member =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+        const char *came = tcall_came_(object, place->base);
+        const uint8_t count = TCALL_FETCH_8_(&object->count);
+        for (place->index = 0; place->index < count; place->index++, member++)
+            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+                !TCALL_BIT_OF_(came, place->index))
+                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        const tcall_shape *list = (const tcall_shape *)place->what;
+        const uint16_t count = (uint16_t)(place->index + 1);
+        if (place->base)
+            memcpy(place->base, &count, sizeof count);
+        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
+            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* ---- a machine that fills a struct ----
+ *
+ * The shape is for values that lie in its own objects and lists alone: as many
+ * as are open there are open in the text, too.
+ */
+
+static bool tcall_shaped_(const tcall_machine *m)
+{
+    return m->syntax.depth == m->fit->levels;
+}
+
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
+{
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
+}
+
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(m->fit, run.ptr, run.len);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
+}
+
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+/* The member at hand may be absent where it is not required. */
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = m->fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_shape *members =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    uint16_t index = around->index;
+    if (index == TCALL_NO_MEMBER_ ||
+        TCALL_FETCH_8_(&members[index].flags) & TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->fit.object = object;
+    return &tcall_root_;
+}
+
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = decoder->misfits;
+    uint8_t i;
+    decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit += decoder->misfit_count - 1;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
+    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
+        const tcall_units_ *units = &decoder->fit.now.units;
+        misfit->got = units->value < INT32_MIN   ? INT32_MIN
+                      : units->value > INT32_MAX ? INT32_MAX
+                                                 : (int32_t)units->value;
+        misfit->exact = !units->rest && misfit->got == units->value;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
+    memcpy(misfit->text, decoder->text, misfit->text_len);
+#endif
+}
+
+/* Keeps the beginning of a name or word, of which so much came. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
+                                const char *bytes, size_t len)
+{
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
+    for (; len && came < room; len--)
+        decoder->text[came++] = *bytes++;
+}
+
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_fit_ *fit = &decoder->fit;
+    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    return tcall_fit_name_(s, fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    tcall_ask_ ask;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        const tcall_shape *shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
+    }
+    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
+    return ask;
+}
+
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
+{
+    if (c == '.') {
+        number->point = true;
+    } else if ((c | 0x20) == 'e') {
+        number->exponent = true;
+    } else if (number->exponent) {
+        if (c == '-')
+            number->under = true;
+        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
+            number->power = number->power * 10 + (c - '0');
+    } else if (c == '-') {
+        number->minus = true;
+    } else if (c == '0' && !number->count) {
+        number->places -= number->point;
+    } else {
+        number->places += !number->point;
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            digits[number->count] = c;
+        number->count++;
+        if (c != '0')
+            number->last = number->count;
+    }
+}
+
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t i;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    else
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
+    tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
+{
+    tcall_fit_ *fit = &decoder->fit;
+    const tcall_numeral_ *number = &fit->now.number;
+    const uint8_t kind = tcall_place_kind_(fit->place);
+    uint8_t types = fit->types, code;
+    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER) {
+        num.minus = number->minus;
+        num.top = number->places - 1 +
+                  (number->under ? -number->power : number->power);
+        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+        if (number->last) {
+            num.first = decoder->text;
+            num.last = num.first +
+                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+            num.sign = num.minus ? -1 : 1;
+        }
+        if (number->last > num.top + 1)
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, fit, types, &num);
+    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
+        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        code = TCALL_MISFIT_ROOM;
+    tcall_fit_note_(s, code, fit->levels);
+}
+
+static void tcall_decoder_ends_(tcall_syntax_ *s)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
+}
+
+static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+     tcall_decoder_ends_},
+    tcall_decoder_note_};
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    size_t at = 0;
+    if (s->error)
+        return decoder->error;
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
+    decoder->at += at;
+    if (s->error)
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    if (!s->error && tcall_syntax_end_(s) < 0)
+        decoder->error = s->error;
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -12766,6 +12769,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -12784,29 +12792,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, kept;
-    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < kept; i++)
-        tcall_write_coercion_(writer, machine->text, &coercion[i]);
-    if (machine->coercion_count > kept) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */
@@ -16698,11 +16720,11 @@ static void tcall_arguments_meant_(const tcall_block *block,
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
     tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coercions};
+    NULL, tcall_coerce, tcall_write_coerced_};
 
 /* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
  * NULL where there is no room for it. */
@@ -16730,46 +16752,35 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what was coerced, as JSON text, which is written between the machine
- * and its notes. */
-static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
-                                  const tcall_machine *machine)
-{
-    tcall_block *block = &tc->block;
-    char *from = (char *)(uintptr_t)(machine + 1);
-    tcall_writer out;
-    unsigned count;
-    tcall_writer_init(
-        &out, from,
-        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
-                 from));
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
-}
-
 /* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults. */
-static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
-                               tcall_machine *machine)
+ * is approved, run, logged and sent back, and the faults, or the coercions. */
+static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
+                               const tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
+    const void *notes = machine->faults;
+    size_t size = 0;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text = (char *)(uintptr_t)text.ptr;
     attempt->coercions = machine->coercion_count;
-    if (attempt->coercions && !machine->error)
-        return tcall_attempt_coerced_(tc, attempt, machine);
-    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                          ? machine->fault_count
-                          : TOOLCALL_MAX_FAULTS;
-    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
-                            attempt->faults * sizeof *attempt->fault, &text);
-    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (machine->error) {
+        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                              ? machine->fault_count
+                              : TOOLCALL_MAX_FAULTS;
+        size = attempt->faults * sizeof *attempt->fault;
+    } else {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    }
+    if (!size)
+        return r;
+    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
+    if (machine->error)
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    else
+        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
     return r;
 }
 
@@ -16805,7 +16816,7 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, machine);
+    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16877,7 +16888,7 @@ static const char tcall_by_model_[] = "model";
 static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
                                             {NULL, 0}, {NULL, NULL},
                                             NULL,      NULL,
-                                            {NULL, 0}, {NULL, 0},
+                                            {NULL, 0}, NULL,
                                             0,         0,
                                             0,         0,
                                             0,         0,
@@ -18074,8 +18085,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "arguments", call->arguments);
     tcall_write_fixes_(out, asked->fixes);
     tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
-                                                 : tcall_str_of("[]"));
+    if (asked->coercion)
+        tc->desc.lenient->write(out, asked->args.at, asked->coercion,
+                                asked->coercions);
+    else
+        tcall_write_verbatim(out, tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
@@ -24176,8 +24190,8 @@ enum {
     TCALL_AGENT_CONNECT_, /* open the transport */
     TCALL_AGENT_SEND_,    /* write the request */
     TCALL_AGENT_READ_,    /* read the answer */
-    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+    TCALL_AGENT_CALLS_    /* run what it asks for, one call each step; calls of
+                           * a plan wait for tcall_agent_result */
 };
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
@@ -24555,8 +24569,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
-                              TCALL_AGENT_PLANNED_) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24710,9 +24723,9 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
-                              TCALL_AGENT_PLANNED_) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
@@ -24930,8 +24943,9 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 /* Drops the oldest turn; the last one only where all of them are old. Returns
  * false if there is none to drop. Images that the user has shown, but said
  * nothing to yet, are of the turn to come. */
-static bool tcall_chat_drop_(tcall_chat *chat, bool old)
+static bool tcall_agent_drop_(tcall_agent *agent, bool old)
 {
+    tcall_chat *chat = &agent->chat;
     const size_t len = chat->block->low - chat->start;
     size_t at = 0, next = 0;
     tcall_item item;
@@ -24946,6 +24960,7 @@ static bool tcall_chat_drop_(tcall_chat *chat, bool old)
         return false;
     tcall_chat_shift_(chat, chat->start + at, chat->start);
     chat->counted.at = 0;
+    agent->question -= at;
     return true;
 }
 
@@ -24960,20 +24975,9 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_chat_drop_(&agent->chat, old))
+               tcall_agent_drop_(agent, old))
             continue;
     return block->low != before;
-}
-
-/* Returns where in the conversation the user spoke last. */
-static size_t tcall_agent_question_(const tcall_agent *agent)
-{
-    const tcall_item_head_ *head;
-    size_t at = 0, next = 0, question = 0;
-    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
-        if (head->kind == TCALL_ITEM_USER)
-            question = at;
-    return question;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -24990,9 +24994,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
         tcall_block_note_(block, chat->start + block->high + size);
         return TCALL_E_MEMORY;
     }
-    if (tcall_agent_make_room_(
-            agent, size + said - tcall_agent_question_(agent), true))
+    if (tcall_agent_make_room_(agent, size + said - agent->question, true))
         tcall_chat_forget_(chat);
+    agent->question = block->low - chat->start;
     return tcall_chat_add(chat, &item);
 }
 
@@ -25469,10 +25473,8 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
-    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
-                                        : TCALL_AGENT_CALLS_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
+    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -25588,9 +25590,9 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_item item;
     size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
-    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
+    if (agent->state == TCALL_AGENT_UNSET_)
         return text;
-    at = tcall_agent_question_(agent);
+    at = agent->question;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_CALL)
             best = 0;
@@ -25607,14 +25609,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 /* A question that nobody answered is taken back. */
 TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    const size_t question = tcall_agent_question_(agent);
     const size_t said = agent->chat.block->low - agent->chat.start;
-    size_t end = question;
-    tcall_item item;
-    if (tcall_chat_next(&agent->chat, &end, &item))
-        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
-    if (agent->unanswered)
-        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
+    size_t end = agent->question;
+    if (tcall_chat_head_(&agent->chat, &end) && end == said)
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -25647,7 +25646,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->pause = 0;
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = agent->unanswered = false;
+    agent->reconnected = false;
     agent->desc.tc->block.need = 0;
     agent->state = state;
     tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
@@ -25657,7 +25656,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 static int tcall_agent_ready_(tcall_agent *agent)
 {
     if (agent->turn.plan &&
-        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
@@ -25731,12 +25730,19 @@ static const tcall_agent_task_ tcall_agent_tasks_[] = {
     {tcall_agent_read_},
     {tcall_agent_run_calls_}};
 
+/* Do calls of a plan wait for their results? */
+static bool tcall_agent_planned_(const tcall_agent *agent)
+{
+    return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
+}
+
 /* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent);
-    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
+    if (over < 0 &&
+        (agent->state != TCALL_AGENT_CALLS_ || tcall_agent_planned_(agent)))
         return over;
     return tcall_agent_tasks_[agent->state].work(agent);
 }
@@ -25760,9 +25766,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
-                              agent->cancelled ? TCALL_AGENT_PLANNED_
-                                               : TCALL_AGENT_CALLS_))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_) ||
+        (tcall_agent_planned_(agent) && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -25770,8 +25775,7 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result)
-                   : agent->state != TCALL_AGENT_PLANNED_)
+    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
         result = tcall_agent_end_(agent, result);
     agent->desc.tc->busy = NULL;
     return tcall_agent_waits_(agent, result);
@@ -25838,20 +25842,14 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-/* What a turn waits for. */
+/* What a turn waits for; one more says that it is a plan. */
 enum {
-    TCALL_SAVE_REST_,    /* no turn is under way */
-    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
-    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
-    TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_,   /* the same of a plan */
-    TCALL_SAVE_COUNT_
+    TCALL_SAVE_REST_,     /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls have no result: they are to run, or wait for
+                           * tcall_agent_result */
+    TCALL_SAVE_ASKS_ = 3, /* a request has no answer */
+    TCALL_SAVE_COUNT_ = 5
 };
-
-/* The states in which an agent goes on then. */
-static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
-    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
-    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
@@ -26015,12 +26013,11 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = TCALL_SAVE_REST_;
-    while (waits < TCALL_SAVE_ASKS_ &&
-           tcall_save_states_[waits] != agent->state)
-        waits++;
-    /* the same of a plan is the next one */
-    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
+    const bool calls = agent->state == TCALL_AGENT_CALLS_;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    return (uint32_t)(calls ? TCALL_SAVE_CALLS_ : TCALL_SAVE_ASKS_) +
+           agent->turn.plan;
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -26090,6 +26087,8 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
         agent->answer.calls -= agent->call_at;
         agent->call_at = 0;
     }
+    if (item.kind == TCALL_ITEM_USER)
+        agent->question = chat->block->low - chat->start;
     agent->answer.calls += item.kind == TCALL_ITEM_CALL;
     agent->call_at += item.kind == TCALL_ITEM_RESULT;
     saved->users = tcall_is_users_(item.kind);
@@ -26101,17 +26100,17 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
 static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
     const bool open = agent->call_at < agent->answer.calls;
-    const bool planned = waits == TCALL_SAVE_PLANNED_;
-    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
-        (open && !planned && waits != TCALL_SAVE_CALLS_))
+    const bool calls = waits != TCALL_SAVE_REST_ && waits < TCALL_SAVE_ASKS_;
+    const bool plan =
+        waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
+    if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
     memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, tcall_save_states_[waits],
-                       planned || waits == TCALL_SAVE_PLANS_,
-                       tcall_slice_(NULL, 0));
-    return planned ? TCALL_OK : TCALL_E_AGAIN;
+    tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
+                       plan, tcall_slice_(NULL, 0));
+    return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Are the bytes whole, and of this version? Takes the mark and the sum away. */
@@ -26164,7 +26163,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->unanswered = agent->turn.plan = false;
+    agent->question = 0;
+    agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
