@@ -103,12 +103,13 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
     }
     if (hole == 'i' || hole == 'm')
         return tcall_slice_(
-            item->id.ptr, hole == 'm' && item->synthetic_id ? 0 : item->id.len);
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
     if (hole == 'n' || hole == 'y')
         return item->name;
     if (hole == 's')
         return item->signature;
-    return (hole == 'a' || hole == 'q') && !item->is_object
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
                : item->text;
 }
@@ -392,7 +393,7 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
 /* What the model said in one answer is written in passes over its items. Where
@@ -439,12 +440,13 @@ static void tcall_item_prepare_(tcall_filling_ *f)
     const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (call && signs && !item->signature.len && !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
-    if (call && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, f->request->chat->block);
-    if (own && item->reasoning_dropped && !f->out->error)
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
         f->out->error = TCALL_E_MEMORY;
 }
 
@@ -530,8 +532,9 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
                    : side;
     if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
         return TCALL_SIDE_NONE_;
-    return item->raw || f->provider->member ? side
-                                            : (unsigned)TCALL_SIDE_PARTS_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
 }
 
 /* Returns the form that the item at hand is written in on its side, or NULL. */
@@ -543,7 +546,7 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (row == TCALL_ITEM_RESULT && item->error &&
         *tcall_nth_(forms, TCALL_FORM_FAILURE_))
         row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
     else if (side == TCALL_SIDE_PARTS_)
         row = TCALL_FORM_THOUGHT_;
@@ -590,7 +593,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.raw && f->forms->data;
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
     const bool opens = tcall_item_opens_(&f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
