@@ -6578,7 +6578,7 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return tcall_text_closes_(end) ? NULL : end;
 }
 
-static bool tcall_text_is_key_(const char *text)
+TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
 }
@@ -6804,107 +6804,66 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
     return at;
 }
 
-/* ---- equality ---- */
+/* ---- two that are alike ---- */
 
-/* Returns whether two values are equal, but for what is in them. */
-static bool tcall_text_alike_(const char *a, const char *b)
+/* Memory for hashes of names or items, and the steps that may be spent, NULL:
+ * any. */
+typedef struct tcall_seen_ {
+    uint32_t *slots;
+    size_t count; /* 4 at least */
+    int32_t *steps;
+} tcall_seen_;
+
+/* How items are hashed and compared; NULL: as names. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
+
+static bool tcall_seen_spent_(const tcall_seen_ *seen)
 {
-    tcall_type type = tcall_text_type_(a);
-    if (type != tcall_text_type_(b))
-        return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
-    if (type == TCALL_STRING)
-        return tcall_text_equal_(a, b);
-    if (type < TCALL_STRING)
-        return *a == *b;
-    return tcall_json_count(tcall_json_of_(a, NULL)) ==
-           tcall_json_count(tcall_json_of_(b, NULL));
+    return seen->steps && --*seen->steps < 0;
 }
 
-/* Goes on to the next key or element of a, and of elements to that of b. */
-static bool tcall_text_pair_(const char *pair[2])
+/* Returns the key or item of a container that is like one before it, or NULL;
+ * any, where the steps are spent. The hashes of as many as there is room for
+ * are compared with those of all that follow, pass by pass. */
+TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
+                                            const tcall_seen_ *seen,
+                                            tcall_hash_of_ hash_of,
+                                            tcall_alike_ alike, void *user)
 {
-    if (!tcall_text_is_key_(pair[0]))
-        pair[1] = tcall_text_sibling_(pair[1]);
-    pair[0] = tcall_text_sibling_(pair[0]);
-    return pair[0] != NULL;
-}
-
-/* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container that is open two places lie in open: the key or
- * element of a at hand, and the first key, or this element, of b. What it takes
- * comes off *steps; they are negative, and no two values equal, when they or
- * the room in open did not do. */
-TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
-                                          const char **open, size_t room,
-                                          int32_t *steps)
-{
-    const char **top = open, *key;
-    for (;;) {
-        if (--*steps < 0 || !tcall_text_alike_(a, b))
-            return false;
-        key = tcall_text_first_(a);
-        if (key) {
-            if ((size_t)(top - open) + 2 > room) {
-                *steps = -1;
-                return false;
+    const char *first = tcall_text_first_(container);
+    const char *from = first, *at, *rest, *other;
+    for (; from; from = rest) {
+        size_t room = seen->count / 4 * 3;
+        memset(seen->slots, 0, seen->count * sizeof *seen->slots);
+        for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
+            uint32_t hash =
+                1 | (hash_of ? hash_of(at)
+                             : tcall_text_hash_(tcall_text_bytes_of_(at)));
+            uint32_t *slot = &seen->slots[hash / 2 % seen->count];
+            for (; *slot && *slot != hash; slot++) {
+                if (tcall_seen_spent_(seen))
+                    return at;
+                if (slot + 1 == seen->slots + seen->count)
+                    slot = seen->slots - 1;
             }
-            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = key;
-            *top++ = tcall_text_first_(b);
-        } else {
-            while (top > open && !tcall_text_pair_(top - 2))
-                top -= 2;
-        }
-        if (top == open)
-            return true;
-        a = top[-2];
-        b = top[-1];
-        if (tcall_text_is_key_(a)) {
-            b = tcall_text_find_(b, a);
-            if (!b)
-                return false;
-            *steps -= (int32_t)((b - top[-1]) / 16);
-            a = tcall_text_value_(a);
-            b = tcall_text_value_(b);
+            for (other = *slot ? first : at; other != at;
+                 other = tcall_text_sibling_(other))
+                if (tcall_seen_spent_(seen) ||
+                    (alike ? alike(user, other, at)
+                           : tcall_text_equal_(other, at)))
+                    return at;
+            if (*slot)
+                continue;
+            if (room) {
+                *slot = hash;
+                room--;
+            } else if (!rest) {
+                rest = at;
+            }
         }
     }
-}
-
-/* Returns a hash that equal names or scalars of a checked text share, where
- * each string has one spelling. */
-static uint32_t tcall_text_scalar_hash_(const char *text)
-{
-    tcall_str verbatim = tcall_text_verbatim_(text);
-    tcall_num_ n;
-    uint32_t hash;
-    if (tcall_text_type_(text) != TCALL_NUMBER)
-        return tcall_hash_(verbatim);
-    n = tcall_num_read_(verbatim);
-    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
-    while (n.sign && n.first <= n.last)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
-    return hash;
-}
-
-/* Returns a hash that equal values of it share: a sum over the names, scalars
- * and brackets that open. */
-TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
-{
-    const char *end = tcall_text_skip_(text);
-    uint32_t sum = 0;
-    while (text < end) {
-        bool scalar = tcall_text_scalar_(text, text + 1) == text;
-        if (scalar)
-            sum += tcall_text_scalar_hash_(text) * 2654435769u;
-        else if (*text == '{' || *text == '[')
-            sum += (unsigned char)*text * 2654435769u;
-        text = scalar ? tcall_text_skip_(text) : text + 1;
-    }
-    return sum;
+    return NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -6950,48 +6909,19 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Memory for hashes of keys; none is right. */
-typedef struct tcall_seen_keys_ {
-    uint32_t *slots;
-    size_t count;
-} tcall_seen_keys_;
-
-/* Returns the first key of the object that stands in it before. The hashes of
- * as many as there is memory for are compared with those of all that follow,
- * pass by pass. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
+/* Returns the key of the object that stands in it before, or NULL. */
+static const char *tcall_json_twice_(const char *object,
+                                     const tcall_seen_ *more)
 {
-    const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[64];
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, NULL};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-    uint32_t few[TCALL_SEEN_SLOTS_];
-    if (seen.count < TCALL_SEEN_SLOTS_) {
-        seen.slots = few;
-        seen.count = TCALL_SEEN_SLOTS_;
+    if (more->count > seen.count && most > seen.count) {
+        seen = *more;
+        seen.count = more->count < most ? more->count : most;
     }
-    seen.count = seen.count < most ? seen.count : most;
-    for (; from; from = rest) {
-        size_t room = seen.count - seen.count / 4 - 1;
-        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
-        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
-            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            size_t slot = hash / 2 % seen.count;
-            while (seen.slots[slot] && seen.slots[slot] != hash)
-                slot = (slot + 1) % seen.count;
-            if (seen.slots[slot]) {
-                if (tcall_text_find_(tcall_text_first_(object), key) != key)
-                    return key;
-            } else if (room) {
-                seen.slots[slot] = hash;
-                room--;
-            } else if (!rest) {
-                rest = key;
-            }
-        }
-    }
-    return NULL;
+    return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
 }
 
 /* Recognises a text, of which nobody hears. Returns the error, and where it
@@ -7010,7 +6940,7 @@ static int tcall_json_recognise_(const char *text, const char *end,
 /* Returns the error of a text that is no JSON, or JSON and yet no value, and
  * its place. A number alone must be followed by its end. */
 TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
-                                    tcall_seen_keys_ more, const char **where)
+                                    const tcall_seen_ *more, const char **where)
 {
     const char *next, *twice;
     int r = tcall_json_recognise_(at, end, where);
@@ -7039,11 +6969,11 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, NULL};
     const char *where;
     int r;
     text[len] = '\0';
-    r = tcall_json_wrong_(text, text + len, none, &where);
+    r = tcall_json_wrong_(text, text + len, &none, &where);
     if (at)
         *at = (size_t)(where - text);
     *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
@@ -7747,81 +7677,32 @@ TCALL_DATA_ const tcall_rows tcall_shape_rows = {
 
 /* ---- two that are alike ---- */
 
-/* The hash of a value or name in the text. */
-typedef uint32_t (*tcall_hash_of_)(const char *at);
-typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
-
-typedef struct tcall_seen_ {
-    uint32_t hash, at; /* 0: free */
-} tcall_seen_;
-
-/* Notes the name or item at an offset of the container at hand. Returns whether
- * one that is alike was noted before. */
-static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
+/* Returns the name, or item, of the container at hand that is like one before
+ * it, or NULL. The table lies in the rest of the arena, and behind it what
+ * alike needs. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
 {
-    const char *text = m->text + m->token;
-    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
-    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
-        tcall_machine_costs_(m, 1);
-        if (!tcall_machine_going_(m) ||
-            (seen[k].hash == is.hash &&
-             alike(m, text + is.at, text + seen[k].at)))
-            return true;
-    }
-    seen[k] = is;
-    return false;
-}
-
-/* Returns which name, or item, of the container at hand is the second of two
- * that are alike, or 0. They go into a table in the rest of the arena; where it
- * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
-                                          tcall_hash_of_ hash_of,
-                                          tcall_alike_ alike)
-{
-    const char *text = m->text + m->token, *at = NULL;
-    uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
-    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
-    tcall_seen_ is;
-    if (slots > size / 2 / sizeof *seen)
-        slots = size / 2 / sizeof *seen;
-    size = slots * sizeof *seen / sizeof *m->slot + 1;
-    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    const char *twice;
+    const uint16_t frames = m->frames;
+    size_t size, taken;
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, NULL};
+    seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
+    seen.steps = &m->steps;
+    if (seen.count > size / 2 / sizeof *seen.slots)
+        seen.count = size / 2 / sizeof *seen.slots;
+    taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
+    if (seen.count < 4 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return 0;
+        return NULL;
     }
-    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
-    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (; !at && table < tables; table++) {
-        memset(seen, 0, slots * sizeof *seen);
-        i = 0;
-        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
-            is.hash = hash_of(at);
-            is.at = (uint32_t)(at - text);
-            if (is.hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, is, alike))
-                break;
-            i++;
-        }
-    }
+    m->frames = (uint16_t)(frames + taken);
+    twice =
+        tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
-    return at ? i : 0;
-}
-
-/* Names have one spelling in the text. */
-static uint32_t tcall_machine_name_hash_(const char *at)
-{
-    return tcall_hash_(tcall_text_verbatim_(at));
-}
-
-static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
-                                     const char *b)
-{
-    tcall_str name = tcall_text_verbatim_(a);
-    (void)m;
-    return memcmp(name.ptr, b, name.len) == 0;
+    tcall_machine_costs_(m, 0);
+    return twice;
 }
 
 /* ---- what the recogniser tells ---- */
@@ -7952,8 +7833,7 @@ static uint8_t tcall_machine_closes_(tcall_machine *m)
     m->token = open->at;
     m->first = open->first;
     if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
-        tcall_machine_twice_(m, tcall_machine_name_hash_,
-                             tcall_machine_same_name_))
+        tcall_machine_twice_(m, NULL, NULL))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
@@ -10371,16 +10251,101 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
-/* Whether two values are equal. What is open of them lies in the rest of the
- * arena. */
-static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+/* Whether two values are equal, but for what is in them. */
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_rows_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
+}
+
+/* Whether two values are equal: in whatever order members are, 1 and 1.0 too.
+ * Of each container that is open two places lie in the rest of the arena: the
+ * key or element of a at hand, and the first key, or this element, of b. */
+static bool tcall_rows_equal_(void *machine, const char *a, const char *b)
+{
+    tcall_machine *m = (tcall_machine *)machine;
     size_t size;
     const char **open = (const char **)tcall_machine_rest_(m, &size);
-    bool same =
-        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
-    tcall_machine_costs_(m, 0);
-    return same;
+    const char **top = open, **end = open + size / sizeof *open, *key;
+    for (;;) {
+        key = tcall_text_first_(a);
+        tcall_rows_reads_(m, a, key ? tcall_text_skip_(a) : a);
+        if (key && end - top < 2)
+            tcall_machine_stop_(m, TCALL_E_BUDGET);
+        if (!tcall_machine_going_(m) || !tcall_rows_alike_(a, b))
+            return false;
+        if (key) {
+            *top++ = key;
+            *top++ = tcall_text_first_(b);
+        }
+        while (!key && top > open && !tcall_rows_pair_(top - 2))
+            top -= 2;
+        if (top == open)
+            return true;
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
+            if (!b)
+                return false;
+            tcall_rows_reads_(m, top[-1], b);
+            a = tcall_text_value_(a);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
+static uint32_t tcall_rows_scalar_hash_(const char *text)
+{
+    tcall_str verbatim = tcall_text_verbatim_(text);
+    tcall_num_ n;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
+}
+
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
+static uint32_t tcall_rows_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_rows_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
+    return sum;
 }
 
 /* Searches the string at a quote, piece by piece where it has escapes. */
@@ -10540,6 +10505,19 @@ static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
                : m->open->count;
 }
 
+/* Returns which item of the array at hand is the second of two that are equal,
+ * or 0. */
+static size_t tcall_rows_twice_(tcall_machine *m)
+{
+    const char *item = tcall_text_first_(m->text + m->token), *twice = NULL;
+    size_t i = 0;
+    if (m->open->count > 1)
+        twice = tcall_machine_twice_(m, tcall_rows_hash_, tcall_rows_equal_);
+    for (; twice && item != twice; i++)
+        item = tcall_text_sibling_(item);
+    return i;
+}
+
 /* The types that a keyword from enum on says something about. */
 static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_ANY,
@@ -10586,9 +10564,7 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = count <= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
-        if (m->open->count > 1)
-            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
-                                         tcall_rows_equal_);
+        count = tcall_rows_twice_(m);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -12997,7 +12973,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_keys_ more = {NULL, 0};
+    tcall_seen_ more = {NULL, 0, NULL};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
@@ -13011,7 +12987,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, &more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -24243,14 +24219,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, NULL};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, &none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
