@@ -41,7 +41,7 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_ none = {NULL, 0, NULL};
+    const tcall_seen_ none = {NULL, 0, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";

@@ -123,7 +123,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_ more = {NULL, 0, NULL};
+    tcall_seen_ more = {NULL, 0, 0};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;

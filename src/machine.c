@@ -375,14 +375,15 @@ TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
 {
     const char *twice;
     const uint16_t frames = m->frames;
+    const int32_t steps = m->steps;
     size_t size, taken;
-    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, NULL};
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, 0};
     seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
-    seen.steps = &m->steps;
+    seen.steps = steps;
     if (seen.count > size / 2 / sizeof *seen.slots)
         seen.count = size / 2 / sizeof *seen.slots;
     taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
-    if (seen.count < 4 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    if (seen.count < 2 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return NULL;
     }
@@ -390,6 +391,7 @@ TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
     twice =
         tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
+    m->steps -= steps - seen.steps;
     tcall_machine_costs_(m, 0);
     return twice;
 }

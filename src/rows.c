@@ -661,16 +661,14 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_:
-        count = tcall_rows_length_(m, types);
-        ok = count >= row->of.number;
-        break;
     case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
     case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_:
     case TCALL_ON_MAX_PROPERTIES_:
         count = tcall_rows_length_(m, types);
-        ok = count <= row->of.number;
+        ok = (row->on - TCALL_ON_MIN_LENGTH_) % 2 ? count <= row->of.number
+                                                  : count >= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
         count = tcall_rows_twice_(m);

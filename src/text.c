@@ -352,61 +352,45 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 
 /* ---- two that are alike ---- */
 
-/* Memory for hashes of names or items, and the steps that may be spent, NULL:
- * any. */
+/* Memory for a hash table of places, and the steps that may be spent. */
 typedef struct tcall_seen_ {
-    uint32_t *slots;
-    size_t count; /* 4 at least */
-    int32_t *steps;
+    uint32_t *slots; /* offsets in the container; 0: free */
+    size_t count;    /* 2 at least */
+    int32_t steps;
 } tcall_seen_;
 
 /* How items are hashed and compared; NULL: as names. */
 typedef uint32_t (*tcall_hash_of_)(const char *at);
 typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
 
-static bool tcall_seen_spent_(const tcall_seen_ *seen)
-{
-    return seen->steps && --*seen->steps < 0;
-}
-
 /* Returns the key or item of a container that is like one before it, or NULL;
- * any, where the steps are spent. The hashes of as many as there is room for
- * are compared with those of all that follow, pass by pass. */
+ * any, where the steps are spent. As many as there is room for are compared
+ * with all that follow, pass by pass. */
 TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
-                                            const tcall_seen_ *seen,
+                                            tcall_seen_ *seen,
                                             tcall_hash_of_ hash_of,
                                             tcall_alike_ alike, void *user)
 {
-    const char *first = tcall_text_first_(container);
-    const char *from = first, *at, *rest, *other;
+    const char *from = tcall_text_first_(container), *at, *rest;
     for (; from; from = rest) {
-        size_t room = seen->count / 4 * 3;
+        size_t room = seen->count / 2;
         memset(seen->slots, 0, seen->count * sizeof *seen->slots);
         for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
-            uint32_t hash =
-                1 | (hash_of ? hash_of(at)
-                             : tcall_text_hash_(tcall_text_bytes_of_(at)));
-            uint32_t *slot = &seen->slots[hash / 2 % seen->count];
-            for (; *slot && *slot != hash; slot++) {
-                if (tcall_seen_spent_(seen))
-                    return at;
-                if (slot + 1 == seen->slots + seen->count)
-                    slot = seen->slots - 1;
-            }
-            for (other = *slot ? first : at; other != at;
-                 other = tcall_text_sibling_(other))
-                if (tcall_seen_spent_(seen) ||
+            size_t i = (hash_of ? hash_of(at)
+                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+                       seen->count;
+            for (; seen->slots[i]; i = (i + 1) % seen->count) {
+                const char *other = container + seen->slots[i];
+                if (seen->steps-- <= 0 ||
                     (alike ? alike(user, other, at)
                            : tcall_text_equal_(other, at)))
                     return at;
-            if (*slot)
-                continue;
-            if (room) {
-                *slot = hash;
-                room--;
-            } else if (!rest) {
-                rest = at;
             }
+            if (room)
+                seen->slots[i] = (uint32_t)(at - container);
+            else if (!rest)
+                rest = at;
+            room -= room > 0;
         }
     }
     return NULL;
@@ -460,11 +444,11 @@ static const char *tcall_json_twice_(const char *object,
                                      const tcall_seen_ *more)
 {
     uint32_t few[64];
-    tcall_seen_ seen = {few, sizeof few / sizeof *few, NULL};
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, INT32_MAX};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
     if (more->count > seen.count && most > seen.count) {
-        seen = *more;
+        seen.slots = more->slots;
         seen.count = more->count < most ? more->count : most;
     }
     return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
@@ -515,7 +499,7 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_ none = {NULL, 0, NULL};
+    const tcall_seen_ none = {NULL, 0, 0};
     const char *where;
     int r;
     text[len] = '\0';
