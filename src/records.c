@@ -220,9 +220,10 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
                                     tcall_str bytes)
 {
+    const uint64_t *secret = tc->desc.hash_key;
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ hash;
-    key[1] = tc->desc.hash_key[1];
+    key[0] = hash ^ (secret ? secret[0] : 0);
+    key[1] = secret ? secret[1] : 0;
     return tcall_hash(key, bytes);
 }
 
