@@ -265,9 +265,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
     case '\n':
     case 0x3002: words->sentence = next; break;
     case '"':
-        if (!words->json || *words->start != '"') /* an escaped one */
-            break;
-        words->in_key = tcall_split_is_key_(words, next);
+        words->in_key = words->json && tcall_split_is_key_(words, next);
         if (words->in_key)
             words->sentence = next;
         break;
