@@ -231,7 +231,8 @@ enum {
     TCALL_N_INTEGER_,  /* digits before the point; may end, */
     TCALL_N_FRACTION_, /* digits after the point; may end, */
     TCALL_N_EXPONENT_, /* its digits; may end */
-    TCALL_N_LITERAL_
+    TCALL_N_LITERAL_,
+    TCALL_N_TRUE_ = TCALL_N_LITERAL_ + 4 /* all of it */
 };
 
 /* What follows by the class of the next character, NONE: it is none of it. */
@@ -307,7 +308,7 @@ static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
