@@ -5321,15 +5321,13 @@ static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
 /* A bracket closes the innermost one, if it is the right one. */
 static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 {
-    unsigned up;
     if (*at != (s->object ? '}' : ']'))
         return tcall_syntax_fail_(
             s,
             *at == '}' || *at == ']' ? TCALL_E_BRACKETS : TCALL_E_MISSING_COMMA,
             at);
     s->depth--;
-    up = s->depth - 1u;
-    s->object = s->depth && s->open[up >> 3] >> (up & 7) & 1;
+    s->object = s->depth && TCALL_BIT_OF_(s->open, s->depth - 1u);
     tcall_syntax_value_ends_(s, at + 1);
     return at + 1;
 }
@@ -7785,7 +7783,7 @@ static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
         if (shaped)
             tcall_fit_opens_(fit);
     }
-    if (kind == TCALL_KIND_CHOICE) {
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING) {
         fit->now.words.word = fit->now.words.list =
             TCALL_FETCH_POINTER_(const char *, &shape->more);
         fit->now.words.count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);

@@ -360,7 +360,7 @@ static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
         if (shaped)
             tcall_fit_opens_(fit);
     }
-    if (kind == TCALL_KIND_CHOICE) {
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING) {
         fit->now.words.word = fit->now.words.list =
             TCALL_FETCH_POINTER_(const char *, &shape->more);
         fit->now.words.count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
