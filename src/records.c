@@ -444,27 +444,24 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
  */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *out = cx->out, notice;
+    tcall_writer *out = cx->out;
     size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
+    size_t keep = out->fill - start, left;
+    size_t notice = sizeof "\n[output cut: all of it are  bytes]" - 1;
     if (out->error != TCALL_E_MEMORY)
         return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
+    for (left = size; left; left /= 10)
+        notice++;
+    keep = keep > notice ? tcall_utf8_cut_(out->buf + start, keep - notice) : 0;
     tcall_output_clear_(cx);
     cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
+    if (out->cap - out->fill < notice)
         return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
+    tcall_write_text(out, "\n[output cut: all of it are ");
+    tcall_write_decimal_(out, (tcall_int)size, 0);
+    return tcall_write_text(out, " bytes]");
 }
 
 /* ---- arguments in a sentence ---- */
