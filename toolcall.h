@@ -17134,6 +17134,15 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
  * start of the secret too goes on (Knuth, Morris and Pratt).
  */
 
+static void tcall_mask_begin_(tcall_mask *mask, const char *secret,
+                              tcall_sink sink, void *user)
+{
+    memset(mask, 0, sizeof *mask);
+    mask->secret = secret;
+    mask->sink = sink;
+    mask->user = user;
+}
+
 static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
 {
     int result;
@@ -17276,10 +17285,7 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
 {
     char *to = text;
     tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
+    tcall_mask_begin_(&mask, secret, tcall_mask_back_, &to);
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
@@ -17352,7 +17358,7 @@ typedef struct tcall_hashing_ {
     const tcall *tc;
     uint64_t hash;
     tcall_writer out;
-    char buf[64];
+    char buf[24];
 } tcall_hashing_;
 
 static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
@@ -17915,27 +17921,26 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
                             const tcall_str *text, int value)
 {
-    tcall *tc = call->cx.tc;
+    const tcall_failure *failure = &call->cx.failure;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tcall_is_heard_(call->cx.tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
     if (text)
         event.text = *text;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx.call->cx);
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
 }
 
 TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
@@ -17976,10 +17981,7 @@ static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
     tcall_writer out;
     char buf[64];
     int result;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = tc->key;
-    mask.sink = sink;
-    mask.user = user;
+    tcall_mask_begin_(&mask, tc->key, sink, user);
     tcall_writer_init(&out, buf, sizeof buf);
     tcall_writer_sink(&out, tcall_mask_put, &mask);
     write(&out, tc, call);
