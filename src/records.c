@@ -598,6 +598,52 @@ static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
     }
 }
 
+/* ---- what is wrong ---- */
+
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_pair_(out, key, text);
+}
+
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+static void tcall_write_attempt_errors_(tcall_writer *out,
+                                        const tcall_tool *tool,
+                                        const tcall_attempt *attempt)
+{
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_nest_(out, "errors", '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tool->parameters.reader->say,
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
+    return out->error;
+}
+
 /* ---- failures ---- */
 
 /* True when a second run for the same call has no second effect. */
@@ -757,9 +803,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 
 /* ---- events ---- */
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -776,24 +819,22 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Returns why a call failed: in words that are written for it, where there are
  * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
+    tcall_str words = cx->failure.reason;
     bool denied = tcall_was_denied_(cx);
-    char *room = NULL;
-    tcall_writer out;
-    if (denied || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    tcall_write_text(&out, denied ? cx->call->tool->name : "");
-    tcall_write_text(&out, denied ? " " : "");
-    tcall_say_why_(&out, cx);
-    if (denied)
-        tcall_say_remedy_(&out, cx);
-    return tcall_slice_(room, out.fill);
+    if (denied || tcall_was_refused_(cx)) {
+        tcall_writer out = tcall_hydrate_writer_(block);
+        tcall_write_text(&out, denied ? cx->call->tool->name : "");
+        tcall_write_text(&out, denied ? " " : "");
+        tcall_say_why_(&out, cx);
+        if (denied)
+            tcall_say_remedy_(&out, cx);
+        tcall_hydrate_keep_(block, out.buf, out.len, &words);
+    }
+    return words.len ? words
+                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Makes an event about a call, where anybody listens. */
@@ -809,7 +850,7 @@ static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
     if (text)
         event.text = *text;
     if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
+        event.text = tcall_error_words_(&call->cx);
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
