@@ -11908,12 +11908,12 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
+    return keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_
+               ? TCALL_LIMITS_VALUE_
+           : counts <= TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+               ? (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2)
+               : TCALL_LIMITS_NONE_;
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -12513,28 +12513,22 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
     return tcall_keyword_word_((uint8_t)on);
 }
 
-/* Returns the next word of an enum, or name of a property, or NULL. */
-static const char *tcall_say_next_(const char *p, bool word)
-{
-    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
-}
-
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
  * names of properties, as far as they fit. */
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_;
-    const char *next =
-        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next = row->on == TCALL_ON_ENUM_
+                           ? tcall_text_first_(row->of.text)
+                           : row->of.members->name;
     while (next) {
         tcall_say_spelled_(writer, next);
-        next = tcall_say_next_(next, words);
+        next = tcall_text_sibling_(next);
         if (next && writer->len > room) {
             tcall_write_text(writer, ", ...");
             break;
         }
-        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
+        tcall_say_or_(writer, next ? 1u + !!tcall_text_sibling_(next) : 0);
     }
 }
 
@@ -12556,23 +12550,12 @@ static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
     tcall_say_spelled_(writer, text);
 }
 
-/* Returns the item of an array of this index, of so many as there are. */
-static const char *tcall_fault_item_(const char *array, uint32_t index)
-{
-    const char *item = tcall_text_first_(array), *next = item;
-    for (; index && next; index--) {
-        item = next;
-        next = tcall_text_sibling_(item);
-    }
-    return next ? next : item;
-}
-
 /* Returns the member of dependentRequired whose list has a name. */
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
-    const char *key = tcall_text_first_(row->of.text), *end;
-    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
-        key = tcall_text_after_(end);
+    const char *key = tcall_text_first_(row->of.text);
+    while (tcall_text_skip_(tcall_text_value_(key)) <= name)
+        key = tcall_text_sibling_(key);
     return key;
 }
 
@@ -12583,14 +12566,12 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    bool ours = said->key == said->value;
-    const char *name = said->key ? said->key : said->value;
-    if (letter == 'v' && ours)
+    if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
         tcall_say_rule_(out, row);
     else if (letter == 'a')
-        tcall_say_sent_(out, name);
+        tcall_say_sent_(out, said->key ? said->key : said->value);
     else if (letter == 'e')
         tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
     else if (letter == 'f')
@@ -12601,15 +12582,14 @@ static void tcall_say_row_part_(void *of, char letter)
     else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
         tcall_write_text(out, "a value");
     else if (letter == 'w')
-        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+        tcall_say_sent_(out, tcall_text_at_(said->value, is->count));
     else if (letter == 'd')
         tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
     else if (letter == 'm')
-        tcall_say_spelled_(out,
-                           said->keyword == TCALL_ON_NEEDED_
-                               ? row->of.text + is->count
-                               : tcall_fault_item_(row->of.text, is->count));
+        tcall_say_spelled_(out, said->keyword == TCALL_ON_NEEDED_
+                                    ? row->of.text + is->count
+                                    : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
     else if (letter == 'y') {
@@ -12759,24 +12739,22 @@ int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
-    const char *text = schema->text, *place, *end;
+    const char *text = schema->text, *end;
+    const char *place = text ? text + schema->at : NULL;
     if (!schema->reason)
         return tcall_write_text(writer, "ok");
-    if (!text) {
-        tcall_write_text(writer, schema->reason);
-    } else {
-        place = text + schema->at;
-        end = text + schema->len;
-        if (place == tcall_text_space_(text)) {
+    if (text) {
+        if (place == tcall_text_space_(text))
             tcall_write_text(writer, "the schema");
-            while (tcall_is_space_(end[-1]))
-                end--;
-        } else {
-            end = tcall_text_skip_(place);
-        }
         tcall_say_pointer_(writer, text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (text) {
+        end = place == tcall_text_space_(text) ? text + schema->len
+                                               : tcall_text_skip_(place);
+        while (tcall_is_space_(end[-1]))
+            end--;
         tcall_write_text(writer, " ");
         tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
                         TCALL_SAY_SPELLED_);
@@ -14011,12 +13989,12 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
     tcall_write_char_(writer, ':');
 }
 
-/* Writes it as a value of a node. */
+/* Writes value / 10^digits as a value. */
 static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
+                               int digits)
 {
     tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
+    tcall_put_number_(writer, value, digits);
 }
 
 /* ---- all of a shape ----
@@ -14084,7 +14062,7 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
     TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node);
+    tcall_put_decimal_(writer, range->initial, node->digits);
 }
 #endif
 
@@ -14124,10 +14102,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
     else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
+        tcall_put_decimal_(writer, is.narrow, node->digits);
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
+        tcall_put_decimal_(writer, is.wide, node->digits);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
         tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
@@ -14255,10 +14233,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else {
         for (i = 0; i < limits->digits; i++)
             one *= 10;
-        tcall_write_comma_(out);
-        tcall_put_number_(out,
-                          tcall_nearest_(limits, one, one, step ? step : one),
-                          limits->digits);
+        tcall_put_decimal_(out,
+                           tcall_nearest_(limits, one, one, step ? step : one),
+                           limits->digits);
     }
 }
 
@@ -14437,13 +14414,13 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
         "minLength\0maxLength\0minItems\0maxItems\0";
     tcall_limit_ limit;
     const uint8_t of = tcall_limits_of_(shape->kind);
-    bool kept = view->mode == TCALL_STRICT_NONE;
     tcall_limit_of_(&limit, shape, high);
-    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = of != TCALL_LIMITS_LENGTH_;
-    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
-    if (!limit.how || !kept)
+    /* OpenAI knows no lengths of strings, Anthropic arrays of at least one */
+    if (!limit.how ||
+        (view->mode == TCALL_STRICT_OPENAI && of == TCALL_LIMITS_LENGTH_) ||
+        (view->mode == TCALL_STRICT_ANTHROPIC &&
+         (of != TCALL_LIMITS_ITEMS_ || high || limit.number > 1)) ||
+        view->mode == TCALL_STRICT_OLLAMA)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
@@ -14774,7 +14751,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
+    for (; name; name = tcall_text_sibling_(name))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
