@@ -507,18 +507,21 @@ static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
     const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     tcall_block *block = chat->block;
     char *behind = tcall_block_gap_(block);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     uint32_t fixes;
+    size_t len;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
         return false;
-    memmove(behind, machine.text, machine.len);
-    tcall_block_cut_(block, block->low + machine.len);
-    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
     tcall_chat_shift_(chat, end, end - text.len);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
     return true;
 }
 
@@ -711,7 +714,7 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
 
 /* Returns TCALL_OK where all calls of the batch have ended. Only where all that
  * have not wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_await_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 {
     tcall_wait all = agent->wait;
     int open = 0, asking = 0, i;

@@ -238,7 +238,7 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
     else
         reader->answer.reasoning_dropped += dropped;
     if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -254,7 +254,7 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, at, piece.len);
     else
@@ -265,14 +265,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
 static bool tcall_head_is_signed_(const tcall_item_head_ *head)
 {
     return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           head->flags & TCALL_FLAG_DROPPED;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
     if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
@@ -299,7 +299,7 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
@@ -432,8 +432,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+    known->flags |= flags & TCALL_FLAG_DROPPED;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED) {
         tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
         tcall_reasoning_drop_(reader, at, 0);
     }
@@ -665,7 +665,7 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
             tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
+            head->flags |= TCALL_FLAG_RAW;
     }
     return reader->element.open;
 }

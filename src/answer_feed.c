@@ -229,7 +229,7 @@ static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 static bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
-    if (head->flags & TCALL_FLAG_DROPPED_)
+    if (head->flags & TCALL_FLAG_DROPPED)
         return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
@@ -269,7 +269,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
     head->index = reader->element.index;
     if (reader->element.type == TCALL_MEANS_REASONING)
         reader->answer.reasoning_dropped += reader->raw_missing;
@@ -1142,7 +1142,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID_;
+        head->flags |= TCALL_FLAG_MADE_ID;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
@@ -1155,7 +1155,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED_;
+        head->flags |= TCALL_FLAG_UNSIGNED;
     reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;

@@ -23,7 +23,7 @@ typedef struct tcall_attempt {
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
-    const void *bound; /* the struct that tool->shape describes */
+    const void *bound; /* the struct of a TCALL_STRUCT */
     const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
     tcall_str complaint;      /* words of a foreign validator */
     tcall_str coerced;        /* JSON text of the coercions, an array */
@@ -79,7 +79,7 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->shape describes */
+    const void *bound;      /* the struct of a TCALL_STRUCT */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */

@@ -43,7 +43,7 @@ static const char *const tcall_type_words_[TCALL_TYPES_] = {
 /* How a schema is compiled. */
 typedef struct tcall_author_ {
     tcall_str text;
-    const struct tcall_schema *made; /* its nodes, where it has some already */
+    const void *made; /* its nodes, where it has some already */
     void *mem;
     size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */

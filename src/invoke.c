@@ -598,8 +598,8 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
-                     attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, cx->call->tool->output.reader->say, attempt->args.at,
+                     attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
     return TCALL_E_OUTPUT;
 }
@@ -647,14 +647,18 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_schema_compile_for_,   &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL, NULL, &tcall_shape_rows, tcall_say_shape_, tcall_write_shape_example_,
+    NULL, NULL};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {

@@ -188,7 +188,10 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
 /* Rows of tools, and all that they name, are in flash. */
 static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
+    return TCALL_FETCH_POINTER_(const char *, &tool->parameters.text)
+               ? NULL
+               : TCALL_FETCH_POINTER_(const tcall_object *,
+                                      &tool->parameters.made);
 }
 
 static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)

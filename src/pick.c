@@ -643,8 +643,9 @@ static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
     texts[2] = tool->description;
     texts[3] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
-        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
+        return tcall_shape_words_(tcall_tool_shape_(tool),
+                                  index - TCALL_TEXT_PARAMETERS_);
     return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
 }
 
@@ -1057,8 +1058,8 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
         tcall_write_text(&saved, tool->description ? tool->description : "");
         if (schema)
             tcall_write_text(&saved, schema);
-        else if (tool->shape)
-            tcall_write_shape(&saved, tool->shape);
+        else if (tcall_tool_shape_(tool))
+            tcall_write_shape(&saved, tcall_tool_shape_(tool));
     }
     return saved.len;
 }

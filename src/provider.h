@@ -229,9 +229,8 @@ enum {
 
 /* Who may follow whom, where a provider minds (tcall_provider.turns). */
 enum {
-    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
-                                     the model stand between */
-    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
+    TCALL_TURNS_ANSWERED = 1 /* not the user a result of a tool: words of the
+                                model stand between */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -248,6 +247,8 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
+    const void *request;      /* the forms that the formats here are written
+                               * with; else what write makes of it */
     const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */

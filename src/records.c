@@ -361,8 +361,8 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->name);
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
-    if (tool->shape)
-        tcall_write_shape(out, tool->shape);
+    if (tcall_tool_shape_(tool))
+        tcall_write_shape(out, tcall_tool_shape_(tool));
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -505,9 +505,8 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
 
 /* ---- an example of a call that would do ---- */
 
-/* Values that are nested deeper are left out, and longer examples as a whole.
- */
-enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
 
 /* Makes an example at the end of the block and reads it like arguments that
  * came. Returns whether the call would take it. */
@@ -519,12 +518,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&out, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &out, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
+    tool->parameters.reader->example(&out, tool->parameters);
     return !out.error &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
@@ -627,7 +621,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+        tcall_say_fault_(out, call->tool->parameters.reader->say,
                          call->asked->args.at, &call->asked->fault[i], true);
     }
 }
@@ -957,9 +951,9 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
     tcall_write_word_(out, "version",
                       foreign ? foreign->version : TOOLCALL_VERSION);
     tcall_write_word_(out, "mode",
-                      foreign       ? "foreign"
-                      : tool->shape ? "shape"
-                                    : mode);
+                      foreign                   ? "foreign"
+                      : tcall_tool_shape_(tool) ? "shape"
+                                                : mode);
     tcall_write_close(out, '}');
 }
 

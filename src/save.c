@@ -130,8 +130,7 @@ static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
         item->text.len = 0;
     item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
     item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
-    tcall_item_set_flags_(item,
-                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    item->flags = (uint8_t)tcall_saved_number_(saved, item->flags);
     for (part = 0; part < TCALL_PARTS_; part++) {
         tcall_str *text = tcall_item_part_(item, part);
         *text = tcall_saved_text_(saved, *text);

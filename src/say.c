@@ -621,7 +621,7 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 }
 
 /* Says a fault of a shape. */
-static void tcall_say_shape_(tcall_said_fault_ *said)
+TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
@@ -831,17 +831,14 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 
 /* ---- whole faults ---- */
 
-/* What says the fault of a node; NULL where there are but shapes. */
+/* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
-    if (!said->is->node)
-        tcall_say_shape_(said);
-    else if (say)
-        say(said);
+    say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
@@ -877,7 +874,8 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 int tcall_write_fault(tcall_writer *writer, const char *text,
                       const tcall_fault *is)
 {
-    return tcall_write_fault_(writer, tcall_say_node_, text, is);
+    return tcall_write_fault_(
+        writer, is->node ? tcall_say_node_ : tcall_say_shape_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -917,14 +915,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 
 int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned i, kept;
+    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (i = 0; i < kept; i++)
+        tcall_write_coercion_(writer, machine->text, &coercion[i]);
+    if (machine->coercion_count > kept) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');

@@ -11,6 +11,13 @@
  * read from there by instructions of their own.
  */
 
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
+
 /* ---- texts in flash ---- */
 
 /* Writes a JSON string. */
@@ -302,9 +309,10 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
 }
 
 /* ---- an example of what the text of a schema allows ---- */
@@ -420,10 +428,14 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_scalar_(out, schema, types);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -1016,7 +1028,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -1029,7 +1041,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else

@@ -82,8 +82,8 @@ static void test_rows(void)
                              "does the work\n"));
         CHECK(strstr(report, "set_led: parameters is missing: give a JSON "
                              "Schema, or a shape, or set allow_no_schema\n"));
-        CHECK(strstr(report, "set_led: strict needs parameters, or a shape, to "
-                             "hold the model to\n"));
+        CHECK(strstr(report, "set_led: strict needs parameters to hold the "
+                             "model to\n"));
         CHECK(strstr(report, "set_led: safe is none of tcall_safety\n"));
     }
     prepare();

@@ -7,6 +7,8 @@
 #include "check.h"
 #include "result_log.h"
 
+TCALL_EMPTY_SHAPE(nothing)
+
 static char block[8192], result[512], report[2048];
 static tcall tc;
 static tcall_writer out, faults;
@@ -163,6 +165,16 @@ static void test_come_and_go(bool lazy)
     t = made("bad");
     t.parameters = tcall_schema_text_of("{\"type\":\"dict\"}");
     CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    for (i = 0; i < 2; i++) { /* no shape fills a struct of these */
+        t = made("shaped");
+        *(i ? &t.output : &t.provider_schema) =
+            (tcall_schema_text)TCALL_STRUCT(nothing);
+        CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    }
+    t = made("unread"); /* its row is for a server without a registry */
+    t.parameters = (tcall_schema_text)TCALL_STRUCT(nothing);
+    t.parameters.reader = NULL;
+    CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
     for (i = 0; i < 3; i++) { /* text that nothing reads */
         t = made("unread");
         (i == 0   ? &t.parameters
@@ -175,7 +187,8 @@ static void test_come_and_go(bool lazy)
     tcall_write_bytes(&faults, "", 1);
     CHECK(strstr(report, "third: another tool has this name\n"));
     CHECK(strstr(report, "bad: parameters: /type: unknown type"));
-    CHECK(strstr(report, "unread: a schema has text, but no reader: write "
+    CHECK(strstr(report, "shaped: only parameters may be a TCALL_STRUCT"));
+    CHECK(strstr(report, "unread: a schema has no reader: write "
                          "TCALL_JSON({...}), "));
 
     /* Another schema in the row of one that was compiled. */

@@ -33,8 +33,6 @@ RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_mask_put": 1,
              # arguments in an answer are recognised for nobody
              "tcall_answer_end_": 1,
-             # what a string means is read in its place, once
-             "tcall_machine_again_": 1,
              # an escape in a string within a string is escaped itself
              "tcall_write_escaped_": 2,
              # what is around a tool adds what is below it
