@@ -1538,7 +1538,7 @@ enum {
  * it.
  *
  * For each open value the machine keeps a run of frames, one for each node that
- * is at work on it, in the arena.
+ * is at work on it, in the arena. Faults and coercions lie at its end.
  */
 
 /* Coercions of one text that are kept; further ones are only counted. */
@@ -1560,13 +1560,13 @@ typedef struct tcall_target {
     void *out;
 } tcall_target;
 
-/* How to read. Zero: any JSON value, of which no text is kept. The memories
- * stay the caller's and live as long as the machine. */
+/* How to read. Zero: any JSON value, of which no text is kept. It and its
+ * memories stay the caller's and live as long as the machine. */
 typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
     size_t size; /* one more than the JSON text has bytes is enough */
-    void *arena; /* for frames, aligned to pointers */
+    void *arena; /* for frames and faults, aligned to pointers */
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
@@ -1622,29 +1622,26 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
+    const tcall_fault *faults; /* the first TOOLCALL_MAX_FAULTS, in the arena */
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
     uint8_t types; /* of the value that is read; 0: of none, a container ends
                     * next */
     bool named;    /* a name has begun */
-    bool inner;    /* the value that begins takes the place of a string, */
-    bool again;    /* which is being read again */
+    bool inner;    /* the value that begins takes the place of a string */
     bool heard;    /* the value has a shape */
     bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
-    tcall_fit_ fit;
     int32_t steps;
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
-    tcall_machine_desc is;
-
-    /* public again */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    tcall_fit_ *fit;   /* of a shape, in place of frames; else NULL */
+    const tcall_machine_desc *is;
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -2074,9 +2071,21 @@ typedef enum tcall_kind {
                         the user, in front of what he says */
 } tcall_kind;
 
+/* What is noted of an item. */
+enum {
+    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
+                              * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
+                              * words */
+    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
+                              * no signature for this one */
+};
+
 /* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind; /* tcall_kind */
+    uint8_t kind;  /* tcall_kind */
+    uint8_t flags; /* TCALL_FLAG_... */
     /* Of a result: why the call failed. Of a call: it must not run,
      * TCALL_E_CUT, TCALL_E_MEMORY (its arguments were too large to keep) or
      * TCALL_E_UNHANDLED (they came in a form that is not read). Arguments that
@@ -2089,13 +2098,6 @@ typedef struct tcall_item {
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, nine letters and digits were
-                        * made up */
-    bool raw; /* reasoning: text is the provider's own data, no words */
-    bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_unsigned; /* call: of a provider that signs them, which gave no
-                       * signature for this one */
-    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2266,15 +2268,15 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
-/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+/* A schema with its reader: of raw JSON TCALL_JSON({...}), of a text
  * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
- * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
- * none. */
+ * of nodes that build/shapes made of it TCALL_NODES(name), of a struct that
+ * TCALL_SHAPE made TCALL_STRUCT(name). All zero: there is none. */
 typedef struct tcall_schema_text {
-    const char *text;                          /* ends with NUL */
+    const char *text; /* JSON Schema, ends with NUL; NULL: a shape */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
-    const struct tcall_schema
-        *made; /* its nodes; NULL: the reader makes them */
+    const void *made; /* its tcall_object; of a text its tcall_schema, NULL: the
+                       * reader makes it */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -2284,14 +2286,12 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text parameters;      /* of the arguments, an object; of a
+                                        * struct, cx->bound is that */
     tcall_schema_text output;          /* of the result; default: any */
     tcall_schema_text provider_schema; /* sent in place of parameters; the
                                         * check stays with parameters */
     tcall_run run;
-    /* Says what the arguments are in place of parameters: the schema is written
-     * from it, and cx->bound is its struct. */
-    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
@@ -2299,31 +2299,31 @@ typedef struct tcall_tool {
     uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
-    bool strict;          /* ask the provider to hold the model to the schema */
-    bool confirm;         /* ask for approval before each run */
-    bool looks_first;     /* with confirm: the tool looks whether the call can
-                           * succeed, and asks then itself: tcall_approval */
-    bool streaming;       /* gives output as it goes */
-    bool idempotent;      /* a second run of a call changes nothing more; only
-                           * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see >>loops */
-    bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may use it; default: everyone */
-    uint16_t groups;      /* bits: what it belongs to; default: everything */
-    uint16_t cost;        /* in units of your own */
+    bool allow_no_schema;         /* no parameters: nothing is checked */
+    bool strict;       /* ask the provider to hold the model to the schema */
+    bool confirm;      /* ask for approval before each run */
+    bool looks_first;  /* with confirm: the tool looks whether the call can
+                        * succeed, and asks then itself: tcall_approval */
+    bool streaming;    /* gives output as it goes */
+    bool idempotent;   /* a second run of a call changes nothing more; only
+                        * such tools, and those that only read, are retried */
+    bool allow_repeat; /* the same call may be made again in a turn, as of
+                        * a clock: see >>loops */
+    bool pinned;       /* always among the picks */
+    uint16_t roles;    /* bits: who may use it; default: everyone */
+    uint16_t groups;   /* bits: what it belongs to; default: everything */
+    uint16_t cost;     /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
-/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
- * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
-            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
-            0, false, false, confirm, false, false, false, false, false, 0, 0, \
-            0, NULL                                                            \
+/* A whole row for a tool with a shape that only a server without a registry
+ * reads, by its decoder; texts are in flash: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)      \
+    {                                                                         \
+        name, NULL, description, NULL, {NULL, NULL, shape},                   \
+            {NULL, NULL, NULL}, {NULL, NULL, NULL}, run, NULL, NULL, 0,       \
+            permissions, 0, 0, 0, false, false, confirm, false, false, false, \
+            false, false, 0, 0, 0, NULL                                       \
     }
 
 /* Number of rows of a table. */
@@ -2340,6 +2340,11 @@ typedef struct tcall_tool {
 #define TCALL_NODES(name)                                \
     {                                                    \
         name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+/* The struct that TCALL_SHAPE made, which the arguments are read into. */
+#define TCALL_STRUCT(name)                       \
+    {                                            \
+        NULL, &tcall_shape_reader, &name##_shape \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -2608,7 +2613,7 @@ typedef struct tcall_judged_ {
     const char *which;
 } tcall_judged_;
 
-/* Private: what is asked of a text. */
+/* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
@@ -2619,7 +2624,7 @@ struct tcall_schema_reader_ {
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
-    void (*example)(tcall_writer *out, const char *text, int depth);
+    void (*example)(tcall_writer *out, tcall_schema_text source);
     /* For one call: compiles to the end of the block. */
     int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
     /* Checks what a tool has written. */
@@ -2627,6 +2632,8 @@ struct tcall_schema_reader_ {
 };
 
 #ifndef TOOLCALL_STATIC
+/* Reads into a struct, as its shape says. */
+TCALL_API const struct tcall_schema_reader_ tcall_shape_reader;
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
@@ -2764,7 +2771,7 @@ typedef struct tcall_attempt {
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
-    const void *bound; /* the struct that tool->shape describes */
+    const void *bound; /* the struct of a TCALL_STRUCT */
     const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
     tcall_str complaint;      /* words of a foreign validator */
     tcall_str coerced;        /* JSON text of the coercions, an array */
@@ -2820,7 +2827,7 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->shape describes */
+    const void *bound;      /* the struct of a TCALL_STRUCT */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
@@ -3569,9 +3576,8 @@ enum {
 
 /* Who may follow whom, where a provider minds (tcall_provider.turns). */
 enum {
-    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
-                                     the model stand between */
-    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
+    TCALL_TURNS_ANSWERED = 1 /* not the user a result of a tool: words of the
+                                model stand between */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -3588,6 +3594,8 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
+    const void *request;      /* the forms that the formats here are written
+                               * with; else what write makes of it */
     const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
@@ -4279,7 +4287,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
  * On an AVR rows have to be made so, for they and their texts are in flash,
  * also where one is given to desc.approve; elsewhere any row with a shape will
- * do.
+ * do, but brings with its TCALL_STRUCT all that a registry reads it by. For a
+ * registry rows are written so.
  *
  * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
  * by one error: a client that waits for it does not wait in vain.
@@ -7482,28 +7491,18 @@ static bool tcall_machine_is_container_(uint8_t types)
     return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
 }
 
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
 /* ---- the arena ---- */
 
 /* What is always left, so that a frame can be written to, and a level. */
 #define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+/* The least that a shape takes of it. */
+#define TCALL_MACHINE_FIT_ (sizeof(tcall_fit_) + sizeof(tcall_place_))
 
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
     char *from =
-        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
+        m->fit ? (char *)(m->fit->place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7522,13 +7521,76 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     return true;
 }
 
+/* ---- what is noted ----
+ *
+ * At the end of the arena lie the coercions and, behind them, the faults, in
+ * the order in which they were found.
+ */
+
+/* Makes room before a place there: what lies between it and the innermost
+ * container, that included, moves down. Returns the room, or NULL. */
+static void *tcall_machine_insert_(tcall_machine *m, const void *before,
+                                   size_t size)
+{
+    char *open = (char *)m->open;
+    size_t len = (size_t)((const char *)before - open);
+    if (!tcall_machine_takes_(m, size))
+        return NULL;
+    memmove(open - size, open, len);
+    m->open = (tcall_open_ *)(void *)(open - size);
+    return open - size + len;
+}
+
+/* Notes a fault; those beyond TOOLCALL_MAX_FAULTS are only counted. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS) {
+        tcall_fault *kept = (tcall_fault *)tcall_machine_insert_(
+            m, m->faults + m->fault_count, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = *fault;
+        m->faults--;
+    }
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* Returns the coercions that are kept, and how many. */
+TCALL_SHARED_ const tcall_coercion *
+tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+{
+    *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
+                                                  : TCALL_COERCIONS_;
+    return (const tcall_coercion *)(const void *)m->faults - *count;
+}
+
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
+{
+    tcall_coercion coercion = {at, how, name}, *kept;
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        kept =
+            (tcall_coercion *)tcall_machine_insert_(m, m->faults, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = coercion;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
+}
+
 /* ---- checked text ---- */
 
 /* Writes to it. One byte is left for its end. What is written may stand behind
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is.size - m->len) {
+    if (len < m->is->size - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -7538,7 +7600,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is.size)
+    if (m->len + 1 < m->is->size)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7556,7 +7618,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         m->escapes += (uint32_t)len - 1;
     }
     tcall_machine_put_(m, bytes, len);
-    if (!code && m->is.for_c)
+    if (!code && m->is->for_c)
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
@@ -7580,11 +7642,11 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
                                   uint8_t levels)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    const tcall_place_ *place = m->fit.place;
+    const tcall_place_ *place = m->fit->place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    bool around = levels < m->fit.levels;
-    size_t count = m->fit.length - m->syntax.followed;
+    bool around = levels < m->fit->levels;
+    size_t count = m->fit->length - m->syntax.followed;
     tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
                          0,    around ? m->open->at : m->token,
                          NULL, NULL,
@@ -7600,24 +7662,26 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 static bool tcall_shaped_(const tcall_machine *m)
 {
-    return m->syntax.depth == m->fit.levels;
+    return m->syntax.depth == m->fit->levels;
 }
 
 /* A value begins: an object or list of its own opens. */
 static void tcall_shaped_begins_(tcall_machine *m)
 {
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
     if (!tcall_shaped_(m))
         return;
-    if (!m->syntax.depth) {
-        m->fit.object = m->is.target.object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
-                        m->is.target.out);
-    }
     if (!m->inner)
-        tcall_fit_next_(&m->syntax, &m->fit);
-    m->heard = m->fit.place->what != NULL;
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
     if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
                                     m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
                                     UINT8_MAX) != TCALL_SKIP_;
 }
@@ -7630,10 +7694,10 @@ static bool tcall_shaped_name_(tcall_machine *m)
         return false;
     do {
         tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
                         bytes.at == bytes.end);
     } while (bytes.at < bytes.end);
-    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
 }
 
 /* A value is complete: an object or list closes, what else has a shape is
@@ -7644,28 +7708,28 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
     tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit.levels) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
         return;
     }
     if (!tcall_shaped_(m) || !m->heard)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
         number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(&m->fit, run.ptr, run.len);
+        tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
-                    m->fit.levels);
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
 }
 
 static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 {
-    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
     uint8_t types;
     if (!tcall_shaped_(m) || !m->heard)
         return TCALL_SHAPE_ANY;
@@ -7675,7 +7739,7 @@ static uint8_t tcall_shaped_admitted_(tcall_machine *m)
 
 static const char *tcall_shaped_drop_(tcall_machine *m)
 {
-    return tcall_place_drop_(m->fit.place - 1);
+    return tcall_place_drop_(m->fit->place - 1);
 }
 
 TCALL_DATA_ const tcall_rows tcall_shape_rows = {
@@ -7785,7 +7849,7 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     tcall_machine_put_char_(m, '"');
     m->first = m->frames;
     if (!tcall_machine_going_(m) ||
-        (m->is.target.rows && m->is.target.rows->name(m)))
+        (m->is->target.rows && m->is->target.rows->name(m)))
         return true;
     bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
     m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
@@ -7820,8 +7884,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
-    if (m->is.target.rows)
-        m->is.target.rows->begins(m);
+    if (m->is->target.rows)
+        m->is->target.rows->begins(m);
     if (first == '"')
         tcall_machine_put_char_(m, '"');
     else if (tcall_machine_is_container_(m->types) &&
@@ -7853,7 +7917,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
-        if (m->is.for_c && !tcall_num_in_range_(&num))
+        if (m->is->for_c && !tcall_num_in_range_(&num))
             tcall_machine_stop_(m, TCALL_E_RANGE);
     }
     return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -7872,9 +7936,9 @@ static uint8_t tcall_machine_scalar_(tcall_machine *m)
         return 0;
     if (types == TCALL_SHAPE_NUMBER)
         return tcall_machine_number_(m);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
-        m->is.target.rows && !m->again)
-        return m->is.coerce(m, types);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is->coerce &&
+        m->is->target.rows && !m->again)
+        return m->is->coerce(m, types);
     return types;
 }
 
@@ -7904,8 +7968,8 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
     if (!tcall_machine_going_(m))
         return;
     types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
-    if (m->is.target.rows && types && tcall_machine_going_(m))
-        m->is.target.rows->ends(m, types);
+    if (m->is->target.rows && types && tcall_machine_going_(m))
+        m->is->target.rows->ends(m, types);
     m->frames = m->first;
     if (!scalar)
         m->open++;
@@ -7926,7 +7990,7 @@ static char tcall_machine_lower_(char c)
 
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
     const char *quote = m->text + m->token;
     tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
@@ -7949,6 +8013,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     }
     if (tcall_syntax_end_(&inner) != TCALL_OK)
         return 0;
+    m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
     num = tcall_num_read_(tcall_text_inner_(quote));
@@ -7959,76 +8024,66 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     return types;
 }
 
-/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *name)
+/* Puts the value that the string at hand holds in its place. Returns the types
+ * of a scalar; an object or array is read again, which writes it over the
+ * string. */
+static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_coercion coercion = {at, how, name};
-    if (m->coercion_count < TCALL_COERCIONS_)
-        m->coercions[m->coercion_count] = coercion;
-    if (m->coercion_count < UINT8_MAX)
-        m->coercion_count++;
-}
-
-/* Decodes the string at hand where it stands and reads what it holds, which is
- * written over it. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    char *from = m->text + m->token + 1, *to = from;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
-    while (bytes.at < bytes.end) {
-        tcall_str run = tcall_text_run_(&bytes);
-        memmove(to, run.ptr, run.len);
-        to += run.len;
-    }
-    from[0] = tcall_machine_lower_(from[0]);
-    *to++ = ' '; /* ends a number */
+    tcall_str text = tcall_text_decode_(m->text + m->token);
     m->len = m->token;
-    m->frames = m->first;
-    m->inner = m->again = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
-    m->again = false;
+    if (tcall_machine_is_container_(types)) {
+        m->frames = m->first;
+        m->inner = true;
+        m->again = (uint32_t)text.len;
+        m->syntax.state = TCALL_AT_VALUE_;
+        m->syntax.halt = true;
+        return 0;
+    }
+    tcall_machine_put_(m, text.ptr, text.len);
+    m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
+    m->text[m->len] = '\0';
+    return types & TCALL_SHAPE_NUMBER ? tcall_machine_number_(m) : types;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
     tcall_open_ *open = m->open;
-    const char *name =
-        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
+    const char *name = m->syntax.depth && m->syntax.object
+                           ? m->is->target.rows->drop(m)
+                           : NULL;
     if (!name)
         return false;
     m->len = m->key - (--open->count > 0);
-    tcall_machine_coerced_(
-        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
-        name);
+    tcall_machine_coerced_(m, open->at,
+                           m->fit ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
     char first = m->text[m->token + 1];
-    if (m->is.object && !m->syntax.depth)
+    if (m->is->object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = m->is.target.rows->admitted(m);
+    admitted = m->is->target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    if (!(tcall_machine_meaning_(m) & admitted))
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
                            first == tcall_machine_lower_(first)
                                ? TCALL_COERCED_TEXT_
                                : TCALL_COERCED_WORD_,
                            NULL);
-    tcall_machine_again_(m);
-    return 0;
+    return tcall_machine_unquote_(m, meant);
 }
 
 /* ---- the door ---- */
@@ -8037,7 +8092,7 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
  * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
-    size_t words = machine->is.arena_size / sizeof(void *);
+    size_t words = machine->is->arena_size / sizeof(void *);
     return words * sizeof(void *) - machine->gap + TCALL_MACHINE_SPARE_;
 }
 
@@ -8045,8 +8100,14 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    while (at < len && !s->error)
+    while (at < len && !s->error) {
         at += tcall_syntax_feed_(s, bytes + at, len - at);
+        if (machine->again) {
+            tcall_syntax_feed_(s, machine->text + machine->token + 1,
+                               machine->again);
+            machine->again = 0;
+        }
+    }
     machine->at += at;
     if (s->error)
         machine->error = s->error;
@@ -8057,7 +8118,7 @@ int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
     bool whole = !error || error == TCALL_E_DUPLICATE;
-    if (whole && machine->is.object && machine->len && *machine->text != '{')
+    if (whole && machine->is->object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
@@ -8067,12 +8128,12 @@ int tcall_machine_end(tcall_machine *machine)
 #ifdef TOOLCALL_JSMN
 
 /* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
- * Returns whether that went well; else it has to be read from the beginning.
- */
+ * Returns whether that went well; else it has to be read from the beginning, as
+ * where a string is to be read again. */
 static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
 {
-    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
-    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmntok_t *tok = (jsmntok_t *)machine->is->arena;
+    size_t size = machine->is->arena_size / sizeof *tok;
     jsmn_parser parser;
     int count;
     if (machine->error || text.len > INT_MAX)
@@ -8087,7 +8148,8 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
     machine->at = text.len;
-    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count) &&
+           !machine->again;
 }
 
 #endif
@@ -8112,23 +8174,26 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, offsetof(tcall_machine, is));
+    size_t least =
+        TCALL_MACHINE_SPARE_ + (target->object ? TCALL_MACHINE_FIT_ : 0);
+    memset(machine, 0, sizeof *machine);
     machine->syntax.user = &tcall_machine_user_.syntax;
-    machine->is = *desc;
+    machine->is = desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
     machine->open = NULL; /* C does not define NULL + 0 */
     if (desc->arena)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->faults = (const tcall_fault *)(const void *)machine->open;
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
         ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     else
-        machine->gap -= TCALL_MACHINE_SPARE_;
+        machine->gap -= least;
     return machine->error;
 }
 
@@ -8389,7 +8454,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
         return false;
     text->slash = text->at - 1;
     text->at = text->value;
-    tcall_machine_init(text->machine, &text->machine->is);
+    tcall_machine_init(text->machine, text->machine->is);
     return true;
 }
 
@@ -8715,7 +8780,7 @@ static int tcall_lenient_object_(tcall_lenient_ *text, int error)
     text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
         tcall_lenient_fixed_(text, fix, text->at, error);
-    tcall_machine_init(machine, &machine->is);
+    tcall_machine_init(machine, machine->is);
     tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
@@ -10187,7 +10252,7 @@ static void tcall_rows_within_(tcall_machine *m, uint16_t i)
  * member that was done when its name was complete. */
 static void tcall_rows_begins_(tcall_machine *m)
 {
-    const tcall_target *target = &m->is.target;
+    const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)
@@ -10793,7 +10858,7 @@ static const char *const tcall_type_words_[TCALL_TYPES_] = {
 /* How a schema is compiled. */
 typedef struct tcall_author_ {
     tcall_str text;
-    const struct tcall_schema *made; /* its nodes, where it has some already */
+    const void *made; /* its nodes, where it has some already */
     void *mem;
     size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
@@ -12297,33 +12362,6 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
         TCALL_SAY(said->out, " or null");
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_say_room_(tcall_said_fault_ *said)
-{
-    if (said->of == TCALL_LIMITS_VALUE_) {
-        tcall_say_wanted_(said);
-        return;
-    }
-    TCALL_SAY(said->out, "at most ");
-    if (said->of == TCALL_LIMITS_ITEMS_) {
-        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(said->out, said->shape->size - 1, 0);
-        TCALL_SAY(said->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_say_known_(const tcall_said_fault_ *said)
-{
-    TCALL_FETCH_(tcall_object, object, said->is->shape);
-    if (!object->count)
-        return;
-    TCALL_SAY(said->out, "use ");
-    tcall_say_words_(said->out, object->names, object->count);
-    TCALL_SAY(said->out, " or ");
-}
-
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
@@ -12331,61 +12369,79 @@ static bool tcall_is_counted_(const tcall_said_fault_ *said)
                            (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
-/* Writes which limit was passed. */
-static void tcall_say_passed_(tcall_said_fault_ *said)
+/* What some letters stand for, in which others may stand: %e is how many there
+ * are, %w all names of an object, %b the bytes that there is room for. */
+static const char tcall_phrases_[] TCALL_FLASH_ =
+    "\0"
+    "is\0has %e,\0"
+    "a property is not known here\0 is not a property here\0"
+    "this\0this number\0the string\0the array\0"
+    "under the minimum %p\0over the maximum %p\0"
+    "not greater than %p\0not less than %p\0"
+    "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
+    "use %w or \0";
+enum {
+    TCALL_PHRASE_NOTHING_,
+    TCALL_PHRASE_IS_,          /* or has so many */
+    TCALL_PHRASE_UNKNOWN_ = 3, /* or is, after the name */
+    TCALL_PHRASE_VALUE_ = 5,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
+    TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
+};
+
+/* Returns the phrase that a letter in TCALL_MISFITS stands for, after writing
+ * the value if it is known. */
+static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
-    static const char ways[] TCALL_FLASH_ =
-        "under the minimum %p\0over the maximum %p\0"
-        "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
-              tcall_is_upper_(said->keyword);
-    tcall_say_text_(said, tcall_word_at_(ways, way));
+    const void *object = said->is->shape;
+    switch (letter) {
+    case 'v':
+        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+               : said->keyword == TCALL_ON_TYPE_
+                   ? TCALL_PHRASE_VALUE_
+                   : TCALL_PHRASE_VALUE_ + said->of;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
+    case 'u':
+        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
+               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+    case 'r': return TCALL_PHRASE_ROOM_ + said->of;
+    case 'k':
+        return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
+                   ? TCALL_PHRASE_USE_
+                   : TCALL_PHRASE_NOTHING_;
+    default: return TCALL_PHRASE_NONE_;
+    }
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(void *of, char letter)
 {
-    static const char things[] TCALL_FLASH_ =
-        "this\0this number\0the string\0the array\0";
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    bool counted = tcall_is_counted_(said);
-    if (letter == 'v' && !tcall_say_came_(said)) {
-        tcall_write_flash(
-            out, tcall_word_at_(
-                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
-    } else if (letter == 'n' && counted) {
-        TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, said->of);
-        tcall_write_char_(out, ',');
-    } else if (letter == 'n') {
-        TCALL_SAY(out, "is");
-    } else if (letter == 'x' && tcall_say_came_(said)) {
-        TCALL_SAY(out, " is not a property here");
-    } else if (letter == 'x') {
-        TCALL_SAY(out, "a property is not known here");
-    } else if (letter == 'm') {
+    int phrase = tcall_say_phrase_(said, letter);
+    if (phrase != TCALL_PHRASE_NONE_) {
+        tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
+    } else if (letter == 'm' || letter == 'w') {
+        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out,
-            tcall_word_at_(
-                TCALL_FETCH_POINTER_(const char *,
-                                     &((const tcall_object *)is->shape)->names),
-                is->count),
-            1);
+            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : object->count);
+    } else if (letter == 'e') {
+        tcall_say_count_(out, is->count,
+                         said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
+    } else if (letter == 'b') {
+        tcall_put_number_(out, said->shape->size - 1, 0);
     } else if (letter == 't') {
         tcall_say_type_(said);
-    } else if (letter == 'u') {
-        tcall_say_passed_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
-    } else if (letter == 'r') {
-        tcall_say_room_(said);
-    } else if (letter == 'k') {
-        tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, counted);
-    } else if (letter != 'v') {
+        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+    } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
@@ -12426,7 +12482,7 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 }
 
 /* Says a fault of a shape. */
-static void tcall_say_shape_(tcall_said_fault_ *said)
+TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
@@ -12572,8 +12628,6 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_rule_(out, row);
     else if (letter == 'a')
         tcall_say_sent_(out, said->key ? said->key : said->value);
-    else if (letter == 'e')
-        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
     else if (letter == 'f')
         tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
@@ -12636,17 +12690,14 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 
 /* ---- whole faults ---- */
 
-/* What says the fault of a node; NULL where there are but shapes. */
+/* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
-    if (!said->is->node)
-        tcall_say_shape_(said);
-    else if (say)
-        say(said);
+    say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
@@ -12682,7 +12733,8 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 int tcall_write_fault(tcall_writer *writer, const char *text,
                       const tcall_fault *is)
 {
-    return tcall_write_fault_(writer, tcall_say_node_, text, is);
+    return tcall_write_fault_(
+        writer, is->node ? tcall_say_node_ : tcall_say_shape_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -12722,14 +12774,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 
 int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned i, kept;
+    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (i = 0; i < kept; i++)
+        tcall_write_coercion_(writer, machine->text, &coercion[i]);
+    if (machine->coercion_count > kept) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
@@ -12782,17 +12835,15 @@ enum {
     TCALL_PARTS_
 };
 
+/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
+ * the last nine bytes of the id are one that was made up, also where the item
+ * came with those before them. */
 enum {
-    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
-                                made up; it came with those before them */
-    TCALL_FLAG_RAW_ = 2,
-    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
-    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
     TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    /* Of the item as well: */
-    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12858,7 +12909,7 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 {
     tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
-    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+    return head->flags & TCALL_FLAG_MADE_ID && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
 }
@@ -12867,9 +12918,7 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
-                             {NULL, 0},     text,  false, false,
-                             false,         false, false};
+    const tcall_item item = {(uint8_t)kind, 0, 0, id, name, {NULL, 0}, text};
     return item;
 }
 
@@ -12880,26 +12929,6 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
         offsetof(tcall_item, id), offsetof(tcall_item, name),
         offsetof(tcall_item, signature), offsetof(tcall_item, text)};
     return (tcall_str *)(void *)((char *)item + at[part]);
-}
-
-/* What an item says of itself, and what its header keeps of that. */
-TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
-                     item->raw * TCALL_FLAG_RAW_ |
-                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
-                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
-                     item->is_object * TCALL_FLAG_OBJECT_);
-}
-
-/* Every walk over a conversation does this for each item: no loop. */
-TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
-{
-    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
-    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13061,7 +13090,7 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
-    head->flags = tcall_item_flags_(item);
+    head->flags = item->flags & TCALL_FLAGS_;
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
         const tcall_str bytes = *tcall_item_part_(item, part);
@@ -13089,13 +13118,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    tcall_item_set_flags_(item, head->flags);
+    item->flags = head->flags & TCALL_FLAGS_;
     item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
     item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
     item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
     item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
     *at += (size_t)(bytes - (const char *)head);
-    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
+    if (item->id.len > TCALL_MADE_ID_)
+        item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -13140,7 +13170,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED | TCALL_FLAG_UNSIGNED);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -13175,7 +13205,7 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
         const tcall_str own = tcall_head_id_(head);
         tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
-        if (head->flags & TCALL_FLAG_MADE_ID_)
+        if (head->flags & TCALL_FLAG_MADE_ID)
             came.len -= own.len;
         if (head->kind == TCALL_ITEM_CALL &&
             (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
@@ -13194,11 +13224,13 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false; /* a caller may be wrong */
+    copy.flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
-        copy.synthetic_id =
-            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+        if (item->id.len > TCALL_MADE_ID_)
+            copy.flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
+        if (made.len)
+            copy.flags |= TCALL_FLAG_MADE_ID;
     }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
@@ -13317,7 +13349,7 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters.text || tool->shape;
+    return tool->parameters.text || tool->parameters.made;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -13348,11 +13380,11 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
     X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
                  "set allow_no_schema")                                           \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
-            "which is written from the shape")                                    \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(STRUCT, "only parameters may be a TCALL_STRUCT: give a JSON Schema")        \
+    X(READER, "a schema has no reader: write TCALL_JSON({...}), "                 \
+              "TCALL_SCHEMA_TEXT(text), tcall_schema_text_of(text) or "           \
+              "TCALL_STRUCT(name)")                                               \
+    X(STRICT, "strict needs parameters to hold the model to")                     \
     X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
     X(SERVICES, "services and service_count belong together: give both")          \
     X(NAMELESS, "services has one without a name: nobody could find it")          \
@@ -13383,10 +13415,10 @@ TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
     return TCALL_E_TOOL;
 }
 
-/* A text that nothing reads cannot be checked. */
+/* A schema that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
 {
-    return source.text && !source.reader;
+    return (source.text || source.made) && !source.reader;
 }
 
 /* Returns whether another tool has the name of a row. */
@@ -13408,6 +13440,9 @@ static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
            TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
            TCALL_FAULT_(NO_SCHEMA,
                         !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(STRUCT, (tool->output.made && !tool->output.text) ||
+                                    (tool->provider_schema.made &&
+                                     !tool->provider_schema.text)) |
            TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
                                     tcall_is_unread_(tool->output) ||
                                     tcall_is_unread_(tool->provider_schema));
@@ -13780,7 +13815,6 @@ static uint32_t tcall_row_slips_(const tcall_tool *tool)
                             TCALL_EVERYTHING) |
            TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
            TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
-           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
            TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
            TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
@@ -13951,7 +13985,7 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
 TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
                                     const tcall_author_ *author)
 {
-    *out = *author->made;
+    *out = *(const tcall_schema *)author->made;
     return TCALL_OK;
 }
 
@@ -13963,6 +13997,13 @@ TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
  * written of shapes is a piece of flash at a time, since on an AVR texts are
  * read from there by instructions of their own.
  */
+
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
 
 /* ---- texts in flash ---- */
 
@@ -14255,9 +14296,10 @@ static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
 }
 
 /* ---- an example of what the text of a schema allows ---- */
@@ -14373,10 +14415,14 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_scalar_(out, schema, types);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14969,7 +15015,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -14982,7 +15028,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else
@@ -16006,8 +16052,9 @@ static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
     texts[2] = tool->description;
     texts[3] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
-        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
+    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
+        return tcall_shape_words_(tcall_tool_shape_(tool),
+                                  index - TCALL_TEXT_PARAMETERS_);
     return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
 }
 
@@ -16420,8 +16467,8 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
         tcall_write_text(&saved, tool->description ? tool->description : "");
         if (schema)
             tcall_write_text(&saved, schema);
-        else if (tool->shape)
-            tcall_write_shape(&saved, tool->shape);
+        else if (tcall_tool_shape_(tool))
+            tcall_write_shape(&saved, tcall_tool_shape_(tool));
     }
     return saved.len;
 }
@@ -16609,14 +16656,16 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* A text is read in the free part of the block: checked text at its end, where
- * it mostly stays, in front of that the frames, both of use until the block is.
- * room: bytes that the checked text may take, its NUL included. */
+/* A text is read in the free part of the block: the machine at its beginning,
+ * checked text at its end, where it mostly stays, between them the frames, all
+ * of use until the block is. room: bytes that the checked text may take, its
+ * NUL included. */
 static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size);
+    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
+    size -= sizeof(tcall_machine);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16650,15 +16699,20 @@ TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
     NULL, tcall_coerce, tcall_write_coercions};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
-TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
-                                      tcall_block *block,
-                                      tcall_machine *machine,
-                                      tcall_machine_desc *desc, tcall_str text,
-                                      uint32_t *fixes)
+/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
+ * NULL where there is no room for it. */
+TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
 {
     size_t used;
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
     *fixes = 0;
+    if (used < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
+    }
     if (lenient && lenient->read) {
         lenient->read(block, machine, desc, text, fixes);
     } else {
@@ -16666,9 +16720,28 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
         tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : machine->is.size;
+                                            : desc->size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
-    return machine->error;
+    return machine;
+}
+
+/* Keeps what was coerced, as JSON text, which is written between the machine
+ * and its notes. */
+static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
+                                  const tcall_machine *machine)
+{
+    tcall_block *block = &tc->block;
+    char *from = (char *)(uintptr_t)(machine + 1);
+    tcall_writer out;
+    unsigned count;
+    tcall_writer_init(
+        &out, from,
+        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
+                 from));
+    tc->desc.lenient->write(&out, machine);
+    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
+        return TCALL_E_MEMORY;
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
@@ -16677,26 +16750,22 @@ static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
                                tcall_machine *machine)
 {
     tcall_block *block = &tc->block;
-    tcall_writer out;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text =
-        (char *)(uintptr_t)text.ptr; /* the free part is written to */
+    machine->text = (char *)(uintptr_t)text.ptr;
+    attempt->coercions = machine->coercion_count;
+    if (attempt->coercions && !machine->error)
+        return tcall_attempt_coerced_(tc, attempt, machine);
     attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                           ? machine->fault_count
                           : TOOLCALL_MAX_FAULTS;
-    attempt->coercions = machine->coercion_count;
     r = tcall_hydrate_keep_(block, (const char *)machine->faults,
                             attempt->faults * sizeof *attempt->fault, &text);
     attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !attempt->coercions || machine->error)
-        return r;
-    out = tcall_hydrate_writer_(block);
-    tc->desc.lenient->write(&out, machine);
-    return tcall_hydrate_keep_(block, out.buf, out.len, &attempt->coerced);
+    return r;
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -16707,28 +16776,31 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    tcall_machine machine;
-    tcall_machine_desc *desc = &machine.is;
+    tcall_machine_desc desc;
+    tcall_machine *machine;
     int kept, r;
-    memset(desc, 0, sizeof *desc);
-    desc->target = *target;
+    memset(&desc, 0, sizeof desc);
+    desc.target = *target;
     if (target->object) {
-        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc->target.out)
+        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc.target.out)
             return TCALL_E_MEMORY;
     }
-    desc->object = desc->for_c = arguments;
-    desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
-                            &attempt->fixes);
-    attempt->error_at = machine.at;
+    desc.object = desc.for_c = arguments;
+    desc.coerce = lenient ? lenient->coerce : NULL;
+    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                  &attempt->fixes);
+    if (!machine)
+        return TCALL_E_MEMORY;
+    r = machine->error;
+    attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = desc->target.out;
+        attempt->bound = desc.target.out;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, &machine);
+    kept = tcall_attempt_keep_(tc, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16736,12 +16808,10 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    const tcall_tool *tool = call->tool;
-    const tcall_node *node = tool->shape ? NULL : call->node;
-    const tcall_target target = {tool->shape, node,
-                                 tool->shape ? &tcall_shape_rows
-                                 : node
-                                     ? tool->parameters.reader->rows
+    const tcall_object *shape = tcall_tool_shape_(call->tool);
+    const tcall_target target = {shape, call->node,
+                                 shape || call->node
+                                     ? call->tool->parameters.reader->rows
                                      : NULL /* another one checks, or nobody */,
                                  NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
@@ -17005,7 +17075,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
         tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+            tcall_write_fault_(out, tool->parameters.reader->say,
                                attempt->args.at, &attempt->fault[i]);
         tcall_write_close(out, ']');
     } else if (attempt->complaint.len) {
@@ -17386,8 +17456,8 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->name);
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
-    if (tool->shape)
-        tcall_write_shape(out, tool->shape);
+    if (tcall_tool_shape_(tool))
+        tcall_write_shape(out, tcall_tool_shape_(tool));
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17530,9 +17600,8 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
 
 /* ---- an example of a call that would do ---- */
 
-/* Values that are nested deeper are left out, and longer examples as a whole.
- */
-enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
 
 /* Makes an example at the end of the block and reads it like arguments that
  * came. Returns whether the call would take it. */
@@ -17544,12 +17613,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&out, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &out, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
+    tool->parameters.reader->example(&out, tool->parameters);
     return !out.error &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
@@ -17652,7 +17716,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+        tcall_say_fault_(out, call->tool->parameters.reader->say,
                          call->asked->args.at, &call->asked->fault[i], true);
     }
 }
@@ -17982,9 +18046,9 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
     tcall_write_word_(out, "version",
                       foreign ? foreign->version : TOOLCALL_VERSION);
     tcall_write_word_(out, "mode",
-                      foreign       ? "foreign"
-                      : tool->shape ? "shape"
-                                    : mode);
+                      foreign                   ? "foreign"
+                      : tcall_tool_shape_(tool) ? "shape"
+                                                : mode);
     tcall_write_close(out, '}');
 }
 
@@ -18691,8 +18755,8 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
-                     attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, cx->call->tool->output.reader->say, attempt->args.at,
+                     attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
     return TCALL_E_OUTPUT;
 }
@@ -18740,14 +18804,18 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_schema_compile_for_,   &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL, NULL, &tcall_shape_rows, tcall_say_shape_, tcall_write_shape_example_,
+    NULL, NULL};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {
@@ -19882,91 +19950,159 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* ==========================================================================
  * >>provider
  *
- * A request is written by plain calls of the JSON writer. What formats share
- * is here: the conversation in the order in which they want it, the tools that
- * are sent, and the choice among them.
+ * The body of a request is data, as its items and tools are: ready bytes with
+ * holes. What formats share is here: how such forms are filled, the order in
+ * which providers want a conversation, the tools that are sent, and the choice
+ * among them.
  */
 
-/* ---- members of objects ---- */
+/* ---- forms ----
+ *
+ * A form is ready bytes with holes, and with parts that may be left out. What
+ * stands between %<c and %> is written where the condition c holds. Where that
+ * begins with a quote it is a member of the body: it gets the comma that is due
+ * before it, and is left out as well where the user gives his own.
+ *
+ * Holes of an item:
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same within a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type
+ *
+ * Of a tool: %N its name, %T its description, %J its schema, %F whether it is
+ * strict, which is known behind the schema.
+ *
+ * Of a request: %M the model, %S the instructions, %X the limit of the answer,
+ * %A the same where there has to be one, %C the tokens of a conversation, %K
+ * the tool that must be called, %P whether calls may come side by side, %R
+ * whether it streams, %G the member that the words of a reasoning are; %I the
+ * items and %L the tools, which whoever fills the form writes.
+ */
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       const char *value)
+/* Items are parts of messages, where a format has those. On which side of the
+ * conversation an item is, and how far a message of the model is written. */
+enum {
+    TCALL_SIDE_NONE_,
+    TCALL_SIDE_MODEL_,
+    TCALL_SIDE_TEXT_,
+    TCALL_SIDE_CALLS_,
+    /* Likewise, but its content is a list of parts, which reasoning began. */
+    TCALL_SIDE_PARTS_,
+    TCALL_SIDE_PARTS_TEXT_,
+    TCALL_SIDE_PARTS_CALLS_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
+    TCALL_SIDES_COUNT_
+};
+
+/* How a format writes its requests. */
+typedef struct tcall_request_forms_ {
+    const char *body;
+    const char *items;                   /* made by TCALL_FORMS_ */
+    const char *steps;                   /* of a message that holds items */
+    uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
+    const char *tool;
+    /* Writes reasoning that is no words as a member of a message; NULL: the
+     * form of such an item does. See >>servers. */
+    void (*data)(tcall_writer *out, tcall_str pieces);
+} tcall_request_forms_;
+
+/* A request at work: what its forms are filled with. */
+typedef struct tcall_filling_ {
+    tcall_writer *out;
+    const tcall_provider *provider;
+    const tcall_request_forms_ *forms;
+    const tcall_chat_request *request;
+    tcall_item item;        /* at hand */
+    const tcall_tool *tool; /* likewise */
+    tcall_strict_budget_ budget;
+    bool strict;  /* the tool at hand */
+    bool sent;    /* there are tools */
+    bool user;    /* the last item is one of the user, not a result */
+    char choice;  /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side; /* TCALL_SIDE_..._ of the last item */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
+    char id[9];              /* of the item, where its own is refused */
+} tcall_filling_;
+
+static const char *tcall_truth_(bool truth)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, value);
+    return truth ? "true" : "false";
 }
 
-/* Likewise, unless there is no text. */
-TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
-                                         const char *value)
+/* What belongs into a hole, unless it is written otherwise. A call whose
+ * arguments are no object was not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    if (value && *value)
-        tcall_write_member_(out, key, value);
+    const tcall_chat_request *request = f->request;
+    const tcall_item *item = &f->item;
+    switch (hole) {
+    case 'M': return tcall_str_of(request->model);
+    case 'S': return tcall_str_of(request->system);
+    case 'K': return tcall_str_of(request->choice_name);
+    case 'G': return tcall_str_of(f->provider->member);
+    case 'N': return tcall_str_of(f->tool->name);
+    case 'T': return tcall_str_of(f->tool->description);
+    case 'P': return tcall_str_of(tcall_truth_(!request->no_parallel));
+    case 'R': return tcall_str_of(tcall_truth_(request->stream));
+    case 'F': return tcall_str_of(tcall_truth_(f->strict));
+    default: break;
+    }
+    if (hole == 'i' || hole == 'm')
+        return tcall_slice_(
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
+    if (hole == 'n' || hole == 'y')
+        return item->name;
+    if (hole == 's')
+        return item->signature;
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
+               ? tcall_slice_("{}", 2)
+               : item->text;
 }
 
-/* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      long value)
+/* Does a condition hold? Those that are not listed are that a hole has
+ * something to hold, or that the choice is this one. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
 {
-    if (value <= 0)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_int(out, (tcall_int)value);
+    const tcall_chat_request *request = f->request;
+    const unsigned quirks = f->provider->quirks;
+    const bool limited = request->max_tokens > 0, large = request->context > 0;
+    switch (condition) {
+    case 'X': return limited;
+    case 'x': return !limited;
+    case 'C': return large;
+    case 'B': return limited || large;
+    case 'W': return limited || f->choice > '0';
+    case 'V': return limited && !(quirks & TCALL_QUIRK_MAX_TOKENS);
+    case 'v': return limited && quirks & TCALL_QUIRK_MAX_TOKENS;
+    case 'U': return request->stream && !(quirks & TCALL_QUIRK_NO_USAGE);
+    case 'Y': return (quirks & TCALL_QUIRK_ASK_REASONING) != 0;
+    case 'Z': return request->cache_prompt;
+    case 'L': return f->sent;
+    case 'F': return f->strict;
+    case 'P':
+        return f->sent &&
+               (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                (request->no_parallel && !(quirks & TCALL_QUIRK_NO_PARALLEL)));
+    default: break;
+    }
+    return condition >= '0' && condition <= '9'
+               ? f->choice == condition
+               : tcall_hole_(f, condition).len > 0;
 }
 
-/* Does the user give this member of the body? */
-TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
-                                   const char *key)
+/* Does the user give this member of the body? The key begins with a quote. */
+static bool tcall_is_extra_(const tcall_chat_request *request, const char *key)
 {
-    return request->extra &&
-           tcall_text_get_(tcall_text_space_(request->extra), key);
-}
-
-/* Writes the limit of the answer, unless the user gives one of his own. */
-TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
-                                           const tcall_chat_request *request,
-                                           const char *key, long value)
-{
-    if (!tcall_is_extra_(request, key))
-        tcall_write_limit_(out, key, value);
-}
-
-/* Begins the body. A format with a path of its own for streams says there which
- * model it is and whether it streams. */
-TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    if (!provider->stream_path)
-        tcall_write_member_(out, "model", request->model);
-}
-
-/* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
-                                        tcall_writer *out,
-                                        const tcall_chat_request *request)
-{
-    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
-    tcall_str members = tcall_text_verbatim_(open);
-    if (!provider->stream_path)
-        tcall_write_flag_(out, "stream", request->stream);
-    if (*open && *tcall_text_space_(open + 1) != '}')
-        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
-    return tcall_write_close(out, '}');
-}
-
-/* Begins an object of settings, where there are any and the user does not give
- * his own. Returns whether it has to be written, and then closed. */
-TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *key, bool any)
-{
-    if (!any || tcall_is_extra_(request, key))
-        return false;
-    tcall_write_key(out, key);
-    tcall_write_open(out, '{');
-    return true;
+    const char *own = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str name = tcall_slice_(key + 1, strcspn(key + 1, "\""));
+    return *own == '{' && tcall_text_member_(own, name);
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -20029,68 +20165,6 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* ---- items ---- */
-
-/* How a format writes an item: ready bytes with holes.
- *
- *   %i  its id         %m  the same, empty if it was made up here
- *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same within a string
- *   %s  its signature  %r  the text of a result, which says that it failed
- *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type
- *
- * What stands between %<s and %> is left out where %s is empty. The forms of
- * the kinds of items come first, then these. */
-enum {
-    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
-                                                   "": like another one */
-    TCALL_FORM_DATA_, /* a reasoning that is no words */
-    /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; "": each is a message. */
-    TCALL_FORM_NEXT_IMAGE_,
-    TCALL_FORM_NEXT_USER_
-};
-
-/* The forms of a format; "": items that are never written. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, next_image, next_user)                             \
-    static const char me[] =                                                  \
-        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
-             "\0" failure "\0" data "\0" next_image "\0" next_user;
-
-/* Returns the form that an item is written in, or NULL. */
-static const char *tcall_form_of_(const char *forms, const tcall_item *item)
-{
-    unsigned row = item->kind;
-    const char *form;
-    if (row == TCALL_ITEM_RESULT && item->error &&
-        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
-        row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
-        row = TCALL_FORM_DATA_;
-    form = tcall_nth_(forms, row);
-    return *form ? form : NULL;
-}
-
-/* What of the item goes into a hole. A call whose arguments are no object was
- * not run; it goes back without. */
-static tcall_str tcall_hole_(const tcall_item *item, char hole)
-{
-    switch (hole) {
-    case 'i': return item->id;
-    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n':
-    case 'y': return item->name;
-    case 's': return item->signature;
-    case 'a':
-    case 'q':
-        if (!item->is_object)
-            return tcall_slice_("{}", 2); /* fall through */
-    default: return item->text;
-    }
-}
-
 /* Writes up to 48 bytes in base64 (RFC 4648). */
 static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
                                      size_t len)
@@ -20134,50 +20208,120 @@ static void tcall_write_inside_(tcall_writer *out, tcall_str text)
     out->quoted--;
 }
 
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *out, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    out->quoted++;
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(out, text);
+    out->quoted--;
+}
+
 /* Writes what belongs into a hole. The text of a result says that it failed,
  * for formats that have no flag for it; an object says so itself. */
-static void tcall_write_hole_(tcall_writer *out, char hole,
-                              const tcall_item *item)
+static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
-    tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+    const tcall_str text = tcall_hole_(f, hole);
+    tcall_writer *out = f->out;
+    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
-    if (hole == 'b')
-        tcall_write_base64_(out, value);
+    if (hole == 'X')
+        tcall_write_int(out, f->request->max_tokens);
+    else if (hole == 'C')
+        tcall_write_int(out, (tcall_int)f->request->context);
+    else if (hole == 'T')
+        tcall_write_description_(out, text.ptr ? text.ptr : "",
+                                 f->request->variables);
+    else if (hole == 'J')
+        f->strict = tcall_strict_write_(out, f->tool, &f->budget);
+    else if (hole == 'b')
+        tcall_write_base64_(out, text);
+    else if (hole == 'n')
+        tcall_write_name_(out, text);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
-        tcall_write_bytes(out, value.ptr, value.len);
-    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
-        tcall_write_name_(out, value);
+        tcall_write_bytes(out, text.ptr, text.len);
     else
-        tcall_write_inside_(out, value);
+        tcall_write_inside_(out, text);
 }
 
-/* Writes a form. Without an item it has no holes. */
-TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
-                                     const tcall_item *item)
+/* Returns what is behind the end of a part that is left out. */
+static const char *tcall_form_after_(const char *form)
 {
-    const char *hole;
-    tcall_write_comma_(out);
-    while ((hole = strchr(form, '%')) != NULL) {
-        tcall_write_bytes(out, form, (size_t)(hole - form));
-        form = hole + 2;
-        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
-            form = strstr(form, "%>") + 2;
-        else if (hole[1] != '<' && hole[1] != '>')
-            tcall_write_hole_(out, hole[1], item);
+    unsigned open = 1;
+    for (; open; form += 2) {
+        form = strchr(form, '%');
+        open = form[1] == '<' ? open + 1 : open - (form[1] == '>');
     }
-    tcall_write_text(out, form);
+    return form;
 }
 
-/* Writes a form with a text of ours in place of the name. */
-TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
-                                      const char *name)
+/* Begins a part, of which this is the condition. Returns where to go on. */
+static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.name = tcall_str_of(name);
-    tcall_write_form_(out, form, &item);
+    const bool member = part[1] == '"';
+    if (!tcall_form_wants_(f, *part) ||
+        (member && tcall_is_extra_(f->request, part + 1)))
+        return tcall_form_after_(part);
+    if (member)
+        tcall_write_comma_(f->out);
+    return part + 1;
 }
+
+/* Fills a form. Returns its end, or the letter of a hole for a list. */
+static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
+{
+    for (;;) {
+        const char *hole = form + strcspn(form, "%");
+        tcall_write_bytes(f->out, form, (size_t)(hole - form));
+        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
+            return *hole ? hole + 1 : hole;
+        form = hole + 2;
+        if (hole[1] == '<')
+            form = tcall_form_part_(f, form);
+        else if (hole[1] != '>')
+            tcall_write_hole_(f, hole[1]);
+    }
+}
+
+/* ---- items ---- */
+
+/* A format has a form for each kind of item, and then these. */
+enum {
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_,    /* a reasoning that is no words */
+    TCALL_FORM_THOUGHT_, /* one that is a part of a message's content */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
+
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning,  \
+                     data, thought, next_image, next_user)                     \
+    static const char me[] = user                                              \
+        "\0" text "\0" call "\0" result "\0" reasoning "\0" image "\0" failure \
+        "\0" data "\0" thought "\0" next_image "\0" next_user;
 
 /* ---- the conversation ---- */
 
@@ -20199,300 +20343,168 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results, and the next two nothing.
+/* What the model said in one answer is written in passes over its items. Where
+ * order counts the first writes all but the results, and the next two nothing.
  */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
     TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_
+    TCALL_PASS_RESULTS_,
+    TCALL_PASS_NONE_
 };
 
-/* The items of a conversation in the order in which providers want them. */
-typedef struct tcall_history_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t answer; /* where the answer at hand begins */
-    size_t at;     /* the place in it */
-    size_t item;   /* where the item of the user begins that was given last */
-    tcall_counted_ *counted; /* NULL: nothing is remembered */
-    size_t begun;            /* bytes written before the first item */
-    uint8_t pass;
-    bool after_call; /* in this pass */
-    bool user;       /* the last item is one of the user, not a result */
-    char id[9];      /* of the item, where its own is refused */
-} tcall_history_;
-
-/* Begins the items of a request. One that is only counted begins where the user
- * began to speak when it was counted last: then *state is what was then. */
-static void tcall_history_begin_(tcall_history_ *history,
-                                 const tcall_provider *to,
-                                 const tcall_chat_request *request,
-                                 tcall_writer *out, uint8_t *state)
+/* Reasoning is a secret between the model and its provider: is it this one's?
+ */
+static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
-    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
-    memset(history, 0, sizeof *history);
-    history->to = to;
-    history->chat = request->chat;
-    history->counted = counted;
-    history->begun = out->len;
-    if (!counted || !counted->at || counted->to != to)
-        return;
-    history->at = history->answer = counted->at;
-    out->len += counted->len;
-    out->last = counted->last;
-    *state = counted->state;
+    const tcall_provider *to = f->provider;
+    return to->reasoning && !f->request->chat->edited &&
+           tcall_str_eq(f->item.name, tcall_str_of(to->name));
 }
 
-/* Does the user begin to speak with this item? */
-static bool tcall_history_turns_(tcall_history_ *history,
-                                 const tcall_item *item)
+/* The pass in which the item at hand is written. */
+static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    const bool before = history->user;
-    history->user = tcall_item_opens_(item);
-    return history->user && !before && history->item;
+    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+        return TCALL_PASS_NONE_;
+    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
+        return TCALL_PASS_REASONING_;
+    if (f->item.kind == TCALL_ITEM_TEXT)
+        return TCALL_PASS_TEXT_;
+    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
 
-/* Remembers how much was written before the user began to speak. */
-static void tcall_history_note_(const tcall_history_ *history,
-                                const tcall_writer *out, uint8_t state)
+/* Prepares an item of the model. A signature that is none of this provider's is
+ * left out. A provider of signatures wants one of each call; of those that
+ * others made it takes this word. An item whose reasoning did not fit makes the
+ * request an error. */
+static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_counted_ *counted = history->counted;
-    if (!counted || out->error || out->len == history->begun)
-        return;
-    counted->to = history->to;
-    counted->at = history->item;
-    counted->len = out->len - history->begun;
-    counted->last = out->last;
-    counted->state = state;
-}
-
-/* Reasoning is a secret between the model and its provider: is this one's? */
-static bool tcall_history_owns_(const tcall_history_ *history,
-                                const tcall_item *item)
-{
-    const tcall_provider *to = history->to;
-    return to->reasoning && !history->chat->edited &&
-           tcall_str_eq(item->name, tcall_str_of(to->name));
-}
-
-/* Leaves out the signature of an item that is none of this provider's. A
- * provider of signatures wants one of each call; of those that others made it
- * takes this word. */
-static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
-{
-    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
-    const bool own = item->kind == TCALL_ITEM_CALL
-                         ? signs
-                         : tcall_history_owns_(history, item);
-    if (item->reasoning_dropped && !own)
-        item->reasoning_dropped = false;
+    tcall_item *item = &f->item;
+    const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool call = item->kind == TCALL_ITEM_CALL;
+    const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
-        !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
+        f->out->error = TCALL_E_MEMORY;
 }
 
-/* Is the item of the model given in this pass? */
-static bool tcall_history_takes_(tcall_history_ *history,
-                                 const tcall_item *item)
-{
-    uint8_t pass = TCALL_PASS_REASONING_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->after_call = true;
-    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
-        return true;
-    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
-        if (history->after_call)
-            pass = TCALL_PASS_CALLS_;
-        if (item->kind == TCALL_ITEM_TEXT)
-            pass = TCALL_PASS_TEXT_;
-    }
-    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
-                                     tcall_history_owns_(history, item));
-}
+/* ---- messages ----
+ *
+ * Items are parts of messages, where a format has those. Roles have to take
+ * turns: results of tools are said by the user, so what the user says next
+ * joins their message, where that may hold more.
+ *
+ * How OpenAI began to write them, a message of the model has its text, which is
+ * one string, and then its calls, which are one list. All else is a message
+ * each, but what an image of the user begins.
+ */
 
-/* Gives the next item, false at the end. An item whose reasoning did not fit
- * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
-                                       tcall_writer *out, tcall_item *item)
-{
-    for (;;) {
-        size_t next = history->at;
-        bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_is_users_(item->kind)) {
-            history->at = next;
-            if (tcall_history_takes_(history, item))
-                break;
-            continue;
-        }
-        history->after_call = false;
-        if (history->at != history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
-                                ? (uint8_t)TCALL_PASS_RESULTS_
-                                : (uint8_t)(history->pass + 1);
-            history->at = history->answer;
-            continue;
-        }
-        /* Results were given with their answer; one without a call is not. */
-        history->pass = TCALL_PASS_REASONING_;
-        history->item = history->at;
-        history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
-            item->kind = TCALL_ITEM_USER;
-            item->text = tcall_str_of("(an image was here, which is gone)");
-        }
-        if (!more || item->kind != TCALL_ITEM_RESULT)
-            return more;
-    }
-    tcall_history_sign_(history, item);
-    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, history->chat->block);
-    if (item->reasoning_dropped && !out->error)
-        out->error = TCALL_E_MEMORY;
-    if (history->pass == TCALL_PASS_RESULTS_)
-        tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for(history->to, item->id, history->id);
-    return true;
-}
-
-/* Writes items as messages that hold lists of them. Roles have to take turns:
- * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms; without the latter it is a
- * flat list. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    const bool flat = !*tcall_nth_(begin, 1);
-    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
-    tcall_item item;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &last);
-    while (tcall_history_next_(&history, out, &item)) {
-        const char *form = tcall_form_of_(forms, &item);
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, last);
-        if (!form || tcall_item_is_blank_(&item))
-            continue;
-        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
-                         (alone && item.kind == TCALL_ITEM_RESULT));
-        if (!flat && side != last) {
-            if (last)
-                tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
-            last = side;
-        }
-        tcall_write_form_(out, form, &item);
-    }
-    tcall_write_text(out, last ? "]}]" : "]");
-}
-
-/* ---- messages as OpenAI began to write them ---- */
-
-/* How far a message of the model is written: its text is one string, its calls
- * are one list. */
-enum {
-    TCALL_MESSAGE_NONE_,
-    TCALL_MESSAGE_OPEN_,
-    TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_,
-    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
-};
-
-/* What leads from each of the first three to the next, and ends the third; the
- * same where the content is a list of parts. */
+/* What leads to each side, of the model from the one before, and then what ends
+ * a message there. One of the model is ended behind its text. */
 static const char tcall_message_steps_[] =
-    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
-static const char tcall_message_parts_[] =
-    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
-
-typedef struct tcall_message_ {
-    tcall_writer *out;
-    const char *steps;
-    uint8_t written; /* TCALL_MESSAGE_..._ */
-} tcall_message_;
-
-static void tcall_message_to_(tcall_message_ *message, uint8_t to)
-{
-    if (message->written == TCALL_MESSAGE_NONE_ && to)
-        tcall_write_comma_(message->out);
-    while (message->written < to)
-        tcall_write_text(message->out,
-                         tcall_nth_(message->steps, message->written++));
-}
-
-static void tcall_message_end_(tcall_message_ *message)
-{
-    if (message->written == TCALL_MESSAGE_OPEN_)
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-    if (message->written)
-        tcall_write_text(message->out,
-                         message->written == TCALL_MESSAGE_TEXT_
-                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
-                             : "]}");
-    message->written = TCALL_MESSAGE_NONE_;
-    message->steps = tcall_message_steps_;
-}
-
-/* Writes reasoning that is no words as a member of a message: see >>servers. */
-typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
-
-/* Writes a reasoning, which led to the message: before its text and calls. A
- * further one after them cannot be said here. */
-static void tcall_message_reasoning_(tcall_message_ *message,
-                                     const tcall_item *reasoning,
-                                     const char *member, tcall_write_data_ data)
-{
-    tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
-        return;
-    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
-    if (reasoning->raw) {
-        data(out, reasoning->text);
-    } else if (member) {
-        tcall_write_pair_(out, member, reasoning->text);
-    } else {
-        if (message->steps == tcall_message_steps_)
-            tcall_write_form_(out, "\"content\":[", NULL);
-        message->steps = tcall_message_parts_;
-        tcall_write_form_(
-            out,
-            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
-            reasoning);
+    "\0{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0"
+    "{\"role\":\"assistant\",\"content\":[\0,{\"type\":\"text\",\"text\":\"\0"
+    "\"}],\"tool_calls\":[\0\0\0\0"
+    "\0\0\"}\0]}\0\0\"}]}\0]}\0\0\0]}";
+#define TCALL_MESSAGE_SIDES_(image)                            \
+    {                                                          \
+        TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
+            TCALL_SIDE_RESULTS_, TCALL_SIDE_MODEL_, image      \
     }
+
+/* The same of a format whose messages hold all kinds of items, and of one that
+ * has none. */
+#define TCALL_STEPS_(model, user) \
+    "\0" model "\0\0\0\0\0\0" user "\0" user "\0\0\0\0]}\0\0\0\0\0]}\0]}\0"
+static const char tcall_no_steps_[2 * TCALL_SIDES_COUNT_] = "";
+#define TCALL_ALL_SIDES_(results)                                        \
+    {                                                                    \
+        TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
+            TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
+    }
+
+static const char *tcall_step_(const tcall_filling_ *f, unsigned row)
+{
+    return tcall_nth_(f->forms->steps, row);
 }
 
-static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const char *forms)
+static void tcall_message_end_(tcall_filling_ *f)
 {
-    const char *form = tcall_form_of_(forms, item);
-    if (item->kind == TCALL_ITEM_TEXT) {
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(message->out, item->text);
-        return;
+    if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+    tcall_write_text(f->out, tcall_step_(f, TCALL_SIDES_COUNT_ + f->side));
+    f->side = TCALL_SIDE_NONE_;
+}
+
+static void tcall_message_to_(tcall_filling_ *f, unsigned to)
+{
+    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    if (f->side < first || f->side > to) {
+        tcall_message_end_(f);
+        if (*tcall_step_(f, first))
+            tcall_write_comma_(f->out);
+        f->side = (uint8_t)(first - 1);
     }
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
-                                     ? TCALL_FORM_NEXT_USER_
-                                     : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(message->out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE &&
-        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
-        message->written = TCALL_MESSAGE_SHOWN_;
+    while (f->side < to)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+}
+
+/* Do messages hold all kinds of items, if there are any? */
+static bool tcall_holds_all_(const tcall_filling_ *f)
+{
+    return f->forms->sides[TCALL_ITEM_TEXT] == TCALL_SIDE_MODEL_;
+}
+
+/* The side that the item at hand belongs to; 0: it can no longer be said, as
+ * reasoning behind a call. */
+static unsigned tcall_side_of_(const tcall_filling_ *f)
+{
+    const tcall_item *item = &f->item;
+    const unsigned side = f->forms->sides[item->kind];
+    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
+        return f->side;
+    if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
+        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+                   ? side + 3
+                   : side;
+    if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
+        return TCALL_SIDE_NONE_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
+}
+
+/* Returns the form that the item at hand is written in on its side, or NULL. */
+static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
+{
+    const tcall_item *item = &f->item;
+    const char *forms = f->forms->items, *form;
+    unsigned row = item->kind;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
+        row = TCALL_FORM_DATA_;
+    else if (side == TCALL_SIDE_PARTS_)
+        row = TCALL_FORM_THOUGHT_;
+    if (side == TCALL_SIDE_SHOWN_ && f->side == side)
+        row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_;
+    form = tcall_nth_(forms, row);
+    return side && *form ? form : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20500,42 +20512,108 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said. data
- * may be NULL. */
-TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *forms,
-                                         tcall_write_data_ data)
+/* Remembers how much was written before the user began to speak, which he does
+ * with the item at this place. */
+static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_history_ history;
-    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
-    tcall_item item;
-    uint8_t after_result = false;
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    if (request->system && *request->system)
-        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
-                           request->system);
-    tcall_history_begin_(&history, provider, request, out, &after_result);
-    while (tcall_history_next_(&history, out, &item)) {
-        const bool said =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
-        /* Only what the user says joins what he shows. */
-        if (said != shown || item.kind == TCALL_ITEM_RESULT)
-            tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) && !shown)
-            tcall_history_note_(&history, out, after_result);
-        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
-            tcall_write_form_(out, tcall_no_answer_, NULL);
-        after_result = item.kind == TCALL_ITEM_RESULT;
-        if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, data);
-        else
-            tcall_message_item_(&message, &item, forms);
+    tcall_counted_ *counted = f->counted;
+    if (!counted || !at || f->out->error || f->out->len == f->begun)
+        return;
+    counted->to = f->provider;
+    counted->at = at;
+    counted->len = f->out->len - f->begun;
+    counted->last = f->out->last;
+    counted->state = f->side;
+}
+
+/* A request that is only counted begins where the user began to speak when it
+ * was counted last. Returns the place. */
+static size_t tcall_count_from_(tcall_filling_ *f)
+{
+    tcall_counted_ *counted = f->request->counted;
+    f->begun = f->out->len;
+    f->counted = f->out->sink || f->out->buf ? NULL : counted;
+    if (!f->counted || !counted->at || counted->to != f->provider)
+        return 0;
+    f->out->len += counted->len;
+    f->out->last = counted->last;
+    f->side = counted->state;
+    return counted->at;
+}
+
+/* Writes the item at hand, which is at this place, and of the message around it
+ * as much as it needs. */
+static void tcall_write_item_(tcall_filling_ *f, size_t at)
+{
+    const unsigned to = tcall_side_of_(f);
+    const char *form = tcall_form_of_(f, to);
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(&f->item);
+    const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
+    if ((!form && !data) ||
+        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        return;
+    if (opens && !f->user)
+        tcall_count_note_(f, at);
+    f->user = opens;
+    if (told && f->side == TCALL_SIDE_RESULTS_ &&
+        f->provider->turns & TCALL_TURNS_ANSWERED) {
+        tcall_write_comma_(f->out);
+        tcall_write_text(f->out, tcall_no_answer_);
     }
-    tcall_message_end_(&message);
-    tcall_write_text(out, "]");
+    tcall_message_to_(f, to);
+    if (to != TCALL_SIDE_TEXT_ && to != TCALL_SIDE_PARTS_TEXT_)
+        tcall_write_comma_(f->out);
+    if (form)
+        tcall_write_form_(f, form);
+    else
+        f->forms->data(f->out, f->item.text);
+}
+
+/* Writes one answer of the model, which begins at this place, with the results
+ * of its calls. Returns where it ends. */
+static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
+{
+    const tcall_chat *chat = f->request->chat;
+    uint8_t pass;
+    size_t at, next = from;
+    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+        bool after_call = false;
+        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
+                               !tcall_is_users_(f->item.kind);
+             at = next) {
+            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            if (pass != tcall_pass_of_(f, after_call) &&
+                (pass != TCALL_PASS_RESULTS_ ||
+                 f->item.kind != TCALL_ITEM_CALL))
+                continue;
+            tcall_item_prepare_(f);
+            if (pass == TCALL_PASS_RESULTS_)
+                tcall_find_result_(chat, next, &f->item);
+            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+            tcall_write_item_(f, at);
+        }
+    }
+    return at;
+}
+
+/* Writes the items of a request. Results are written with their answer; one
+ * without a call is not. */
+static void tcall_write_items_(tcall_filling_ *f)
+{
+    const tcall_chat *chat = f->request->chat;
+    size_t at = tcall_count_from_(f), next = at;
+    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
+        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
+            f->item.kind = TCALL_ITEM_USER;
+            f->item.text = tcall_str_of("(an image was here, which is gone)");
+        }
+        if (!tcall_is_users_(f->item.kind))
+            next = tcall_write_answer_(f, at);
+        else if (f->item.kind != TCALL_ITEM_RESULT)
+            tcall_write_item_(f, at);
+    }
+    tcall_message_end_(f);
 }
 
 /* ---- tools ---- */
@@ -20554,133 +20632,89 @@ static bool tcall_is_sent_(const tcall_provider *provider,
            strcmp(tool->name, request->choice_name) == 0;
 }
 
-static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
-                                                  tcall_str name)
+/* Writes the tools of a request. One that went out before the sink refused more
+ * is not written again; what it takes of the budget counts nevertheless. */
+static void tcall_write_tools_(tcall_filling_ *f)
 {
-    for (; table && table->name; table++)
-        if (tcall_str_eq(tcall_str_of(table->name), name))
-            return table;
-    return NULL;
-}
-
-/* Writes a description, ${name} replaced, in one pass: what a variable holds
- * is not looked at again. */
-static void tcall_write_description_(tcall_writer *out, const char *text,
-                                     const tcall_variable *variables)
-{
-    const char *open, *end;
-    text = text ? text : "";
-    while ((open = strstr(text, "${")) != NULL &&
-           (end = strchr(open, '}')) != NULL) {
-        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
-        const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(out, text, (size_t)(open - text));
-        tcall_write_text(out, found ? found->text : "${");
-        text = found ? end + 1 : open + 2;
-    }
-    tcall_write_text(out, text);
-}
-
-/* How a format writes its tools: what stands around their list and around
- * each, and how it calls the schema. */
-enum {
-    TCALL_TOOL_FORM_LIST_,
-    TCALL_TOOL_FORM_TOOL_,
-    TCALL_TOOL_FORM_SCHEMA_,
-    TCALL_TOOL_FORM_END_,
-    TCALL_TOOL_FORM_LIST_END_,
-    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
-                                 * be said */
-};
-
-/* Writes what all formats say of a tool: name, description, schema and
- * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              const tcall_chat_request *request,
-                                              const tcall_tool *tool,
-                                              tcall_strict_budget_ *budget,
-                                              const char *form)
-{
-    bool strict;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
-    tcall_write_member_(out, "name", tool->name);
-    tcall_write_key(out, "description");
-    tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, request->variables);
-    tcall_write_unquote(out);
-    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, budget);
-    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
-        tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
-}
-
-/* Writes the tools of a request. Returns false if there are none. One that went
- * out before the sink refused more is not written again; what it takes of the
- * budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *form)
-{
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    bool any = false;
     size_t i;
-    for (i = 0; i < request->tool_count; i++) {
-        const tcall_tool *tool = &request->tools[i];
-        if (!tcall_is_sent_(provider, request, i))
+    for (i = 0; i < f->request->tool_count; i++) {
+        f->tool = &f->request->tools[i];
+        if (!tcall_is_sent_(f->provider, f->request, i))
             continue;
-        if (!any)
-            tcall_write_form_(out, form, NULL);
-        any = true;
-        if (tcall_write_part_(out)) {
-            tcall_write_tool_(out, request, tool, &budget, form);
-            tcall_write_part_end_(out);
-        } else if (out->error) {
+        if (tcall_write_part_(f->out)) {
+            tcall_write_comma_(f->out);
+            tcall_write_form_(f, f->forms->tool);
+            tcall_write_part_end_(f->out);
+        } else if (f->out->error) {
             break; /* this was the last one */
         } else {
-            tcall_strict_spend_(tool, &budget);
+            tcall_strict_spend_(f->tool, &f->budget);
         }
     }
-    if (any)
-        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return any;
 }
 
-/* The tools of OpenAI's first format, which others took over. */
-static const char tcall_function_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
+/* The tools of OpenAI's first format, which others took over, and how the body
+ * names a choice among them. */
+static const char tcall_function_tool_[] =
+    "{\"type\":\"function\",\"function\":{\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}}";
+#define TCALL_OPENAI_CHOICES_(named)                                    \
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
+    "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
+    "%<P\"parallel_tool_calls\":%P%>"
 
-/* How a format writes the choice among its tools: forms by tcall_choice, and
- * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
- * the tool that must be called. */
-enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
-#define TCALL_OPENAI_CHOICES_(named)                                   \
-    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
-    "\0\"tool_choice\":\"any\""
-
-/* Writes the choice, as far as the server obeys, and whether an answer may hold
- * more than one call. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       const char *forms)
+/* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
+ * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
+static char tcall_choice_of_(const tcall_filling_ *f)
 {
-    const unsigned quirks = provider->quirks;
-    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
-    unsigned choice = request->choice;
+    const unsigned quirks = f->provider->quirks;
+    unsigned choice = f->request->choice;
     if (quirks & TCALL_QUIRK_NO_CHOICE ||
         (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
         choice = TCALL_CHOICE_AUTO;
     if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
         choice = TCALL_CHOICE_REQUIRED;
     if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
-        choice = TCALL_CHOICE_ANY_;
-    if (*tcall_nth_(forms, choice))
-        tcall_write_named_(out, tcall_nth_(forms, choice),
-                           request->choice_name);
-    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
-        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
+        choice = TCALL_CHOICE_ONE + 1;
+    return f->sent ? (char)('0' + choice) : '\0';
+}
+
+/* ---- the body ---- */
+
+/* Writes what the user adds to the body. */
+static void tcall_write_extra_(tcall_writer *out, const char *extra)
+{
+    const char *open = extra ? tcall_text_space_(extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+}
+
+/* Writes the body of a request by the forms of its provider. */
+TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
+                                       tcall_writer *out,
+                                       const tcall_chat_request *request)
+{
+    tcall_filling_ f;
+    const char *form;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.out = out;
+    f.provider = provider;
+    f.forms = (const tcall_request_forms_ *)provider->request;
+    f.request = request;
+    f.budget = tcall_strict_budget_of_(provider->strict);
+    for (i = 0; i < request->tool_count; i++)
+        f.sent = f.sent || tcall_is_sent_(provider, request, i);
+    f.choice = tcall_choice_of_(&f);
+    tcall_write_open(out, '{');
+    for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
+        if (*form == 'I')
+            tcall_write_items_(&f);
+        else
+            tcall_write_tools_(&f);
+    tcall_write_extra_(out, request->extra);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- facts ---- */
@@ -20688,7 +20722,7 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* Makes the row of a provider, whose answers are in the format named. All texts
  * are literals, in one array that goes with the row; "" stands for NULL where
  * the row may have that. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+#define TCALL_PROVIDER_(name, format, request, url, path, stream_path, header, \
                         prefix, version, is, reasoning, member, strict,        \
                         quirks, turns)                                         \
     struct tcall_##name##_texts_ {                                             \
@@ -20708,7 +20742,8 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
         tcall_##name##_texts_.prefix_,                                         \
         {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
          TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
-        write,                                                                 \
+        tcall_write_request_,                                                  \
+        &request,                                                              \
         &tcall_##format##_answer_,                                             \
         tcall_##format##_stops_,                                               \
         tcall_##format##_types_,                                               \
@@ -20955,7 +20990,7 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
     else
         reader->answer.reasoning_dropped += dropped;
     if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -20971,7 +21006,7 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, at, piece.len);
     else
@@ -20982,14 +21017,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
 static bool tcall_head_is_signed_(const tcall_item_head_ *head)
 {
     return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           head->flags & TCALL_FLAG_DROPPED;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
     if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
@@ -21016,7 +21051,7 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
@@ -21149,8 +21184,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+    known->flags |= flags & TCALL_FLAG_DROPPED;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED) {
         tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
         tcall_reasoning_drop_(reader, at, 0);
     }
@@ -21382,7 +21417,7 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
             tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
+            head->flags |= TCALL_FLAG_RAW;
     }
     return reader->element.open;
 }
@@ -21675,18 +21710,22 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_json name, args = tcall_json_of_(NULL, NULL);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
-    int error;
+    int error = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
-                                item->text, &fixes);
-    machine.text[machine.len] = '\0';
+    machine = tcall_arguments_by_(&tcall_lenient_text, block, &desc, item->text,
+                                  &fixes);
+    if (machine) {
+        machine->text[machine->len] = '\0';
+        error = machine->error;
+    }
     if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &kept) <
+            0) {
         text->error = TCALL_E_MEMORY;
         return;
     }
@@ -21720,11 +21759,14 @@ static void tcall_spoken_value_(tcall_writer *out, const char *from,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
+TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
+                                                  tcall_item *item)
 {
+    tcall_block *block = text->reader->chat->block;
     const char *end = text->end, *to;
     bool python = *text->form == 'p';
-    tcall_write_open(out, '{');
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_write_open(&out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
@@ -21733,33 +21775,21 @@ static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
             break;
         to = python ? tcall_name_end_(text->at, end)
                     : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
+        tcall_write_str(&out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(&out, ":");
         text->at = to;
         if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
         if (to && to < end)
-            tcall_spoken_value_(out, text->at, to, python);
+            tcall_spoken_value_(&out, text->at, to, python);
         text->at = to ? to : end;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
-    tcall_write_close(out, '}');
-    return true;
-}
-
-/* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (!tcall_spoken_members_(text, &out))
-        return false;
+    tcall_write_close(&out, '}');
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
@@ -21791,36 +21821,31 @@ static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
     return true;
 }
 
-/* Reads the name and the arguments of a call into an item. Returns false where
- * it is none. An object with escaped quotes is part of another text. */
-static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
-{
-    const char *from = text->at, *end = text->end;
-    if (*text->form == 'o') {
-        if (!tcall_marker_end_(from, end, "{") ||
-            tcall_marker_end_(from, end, "{ \\"))
-            return false;
-        tcall_spoken_take_(text, item);
-        tcall_spoken_object_(text, item);
-        return true;
-    }
-    text->at = tcall_name_end_(from, end);
-    item->name = tcall_slice_(from, (size_t)(text->at - from));
-    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
-           (*text->form == 'n' ? tcall_spoken_take_(text, item)
-                               : tcall_spoken_written_(text, item));
-}
-
-/* Reads a call. Returns false where it is none. What is read at the end of the
- * block is needed only until the call is added. */
+/* Reads a call and adds it. Returns false where it is none: an object with
+ * escaped quotes is part of another text. What is read at the end of the block
+ * is needed only until the call is added. */
 static bool tcall_spoken_call_(tcall_spoken_ *text)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
+    const size_t high = block->high;
+    const char *from = text->at, *end = text->end;
     tcall_item item;
     bool is;
     memset(&item, 0, sizeof item);
-    is = tcall_spoken_item_(text, &item);
+    if (*text->form == 'o') {
+        is = tcall_marker_end_(from, end, "{") &&
+             !tcall_marker_end_(from, end, "{ \\") &&
+             tcall_spoken_take_(text, &item);
+        if (is)
+            tcall_spoken_object_(text, &item);
+    } else {
+        text->at = tcall_name_end_(from, end);
+        item.name = tcall_slice_(from, (size_t)(text->at - from));
+        is = item.name.len &&
+             tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+             (*text->form == 'n' ? tcall_spoken_take_(text, &item)
+                                 : tcall_spoken_members_(text, &item));
+    }
     if (is)
         tcall_spoken_add_(text, &item);
     tcall_block_back_(block, high);
@@ -22323,7 +22348,7 @@ static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 static bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
-    if (head->flags & TCALL_FLAG_DROPPED_)
+    if (head->flags & TCALL_FLAG_DROPPED)
         return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
@@ -22363,7 +22388,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
     head->index = reader->element.index;
     if (reader->element.type == TCALL_MEANS_REASONING)
         reader->answer.reasoning_dropped += reader->raw_missing;
@@ -23236,7 +23261,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID_;
+        head->flags |= TCALL_FLAG_MADE_ID;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
@@ -23249,7 +23274,7 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED_;
+        head->flags |= TCALL_FLAG_UNSIGNED;
     reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
@@ -23449,46 +23474,33 @@ TCALL_FORMS_(
     tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
-    "",
+    "%t",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
-    "",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "",
+    "\"%G\":\"%t\"", "",
+    "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
 
-static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
-
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     tcall_write_data_ data)
-{
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
-    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
-    tcall_write_max_tokens_(out, request,
-                            short_name ? "max_tokens" : "max_completion_tokens",
-                            request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+/* Usage is reported in a stream only when it is asked for. */
+#define TCALL_OPENAI_NAMED_ \
+    "{\"type\":\"function\",\"function\":{\"name\":\"%K\"}}"
+static const char tcall_openai_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
+    "%<L\"tools\":[%L]%>"                      /* and the choice among them */
+    TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
+    "%<V\"max_completion_tokens\":%X%>%<v\"max_tokens\":%X%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%R";
 
 /* OpenAI's own has no reasoning that goes back. */
-static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
-                             const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, NULL);
-}
+static const tcall_request_forms_ tcall_openai_request_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, NULL};
 
-TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+TCALL_PROVIDER_(openai, openai, tcall_openai_request_, "https://api.openai.com",
                 "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
@@ -23565,61 +23577,43 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
 
-static const char tcall_anthropic_roles_[] =
-    "\"messages\":[\0"
-    "{\"role\":\"assistant\",\"content\":[\0"
-    "{\"role\":\"user\",\"content\":[";
+static const char tcall_anthropic_steps_[] =
+    TCALL_STEPS_("{\"role\":\"assistant\",\"content\":[",
+                 "{\"role\":\"user\",\"content\":[");
 
-static const char tcall_anthropic_tools_[] =
-    "\"tools\":[\0{\0input_schema\0}\0]\0";
+static const char tcall_anthropic_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
+    "%<F,\"strict\":true%>}";
 
-/* That there may be only one call is said in the choice, for which "none" has
- * no room. */
-#define TCALL_ANTHROPIC_ANY_(more)                 \
-    "\"tool_choice\":{\"type\":\"none\"}\0"        \
-    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
-    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+/* The one format in which a limit must be given, and thinking counts; the
+ * system prompt is no message. That there may be only one call is said in the
+ * choice, for which "none" has no room. */
 #define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+static const char tcall_anthropic_body_[] =
+    "\"model\":\"%M\"%<X\"max_tokens\":%X%>%<x\"max_tokens\":8192%>"
+    "%<Z\"cache_control\":{\"type\":\"ephemeral\"}%>%<S\"system\":\"%S\"%>"
+    ",\"messages\":[%I]%<L\"tools\":[%L]%>"
+    "%<0%<P\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_ "}%>%>"
+    "%<1\"tool_choice\":{\"type\":\"none\"}%>"
+    "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
+    "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    ",\"stream\":%R";
 
-static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
-static const char tcall_anthropic_one_[] =
-    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
-    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
+static const tcall_request_forms_ tcall_anthropic_request_ = {
+    tcall_anthropic_body_,  tcall_anthropic_forms_,
+    tcall_anthropic_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_anthropic_tool_,  NULL};
 
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    /* The one format in which a limit must be given, and thinking counts. */
-    tcall_write_max_tokens_(out, request, "max_tokens",
-                            request->max_tokens > 0 ? request->max_tokens
-                                                    : 8192);
-    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
-                          NULL);
-    tcall_write_optional_(out, "system", request->system);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
-                       tcall_anthropic_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_write_choice_(provider, out, request,
-                            request->no_parallel ? tcall_anthropic_one_
-                                                 : tcall_anthropic_choices_);
-    return tcall_write_body_end_(provider, out, request);
-}
-
-TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_request_,
                 "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
                 "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
-                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
-                    TCALL_QUIRK_NO_PARALLEL,
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE,
                 0)
 
 /* ==========================================================================
@@ -23663,31 +23657,24 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
  * server itself the id. */
 TCALL_FORMS_(
     tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
-    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "")
 
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if (tcall_write_settings_(out, request, "options",
-                              request->max_tokens > 0 ||
-                                  request->context > 0)) {
-        tcall_write_limit_(out, "num_ctx", request->context);
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    return tcall_write_body_end_(provider, out, request);
-}
+/* It streams unless it is told not to. */
+static const char tcall_ollama_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
+    "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
+    ",\"stream\":%R";
 
-TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+static const tcall_request_forms_ tcall_ollama_request_ = {
+    tcall_ollama_body_,   tcall_ollama_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
+    tcall_function_tool_, NULL};
+
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_request_, "http://127.0.0.1:11434",
                 "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
@@ -23785,40 +23772,28 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "")
+    "", "%j", "%j", "", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const char tcall_responses_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+static const char tcall_responses_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J,\"strict\":%F}";
 
-static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+/* Nothing is kept on the server: the reasoning has to come along. */
+#define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
+static const char tcall_responses_body_[] =
+    "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
+    "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
+        TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%R";
 
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_responses_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
-    tcall_write_max_tokens_(out, request, "max_output_tokens",
-                            request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
-        !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_responses_request_ = {
+    tcall_responses_body_, tcall_responses_forms_,
+    tcall_no_steps_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_responses_tool_, NULL};
 
-TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+TCALL_PROVIDER_(responses, responses, tcall_responses_request_,
                 "https://api.openai.com", "/v1/responses", "", "Authorization",
                 "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
                 TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
@@ -23902,54 +23877,42 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "")
+    "", "")
 
-static const char tcall_gemini_roles_[] = "\"contents\":[\0"
-                                          "{\"role\":\"model\",\"parts\":[\0"
-                                          "{\"role\":\"user\",\"parts\":[";
+static const char tcall_gemini_steps_[] = TCALL_STEPS_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const char tcall_gemini_tools_[] =
-    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
+static const char tcall_gemini_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"parametersJsonSchema\":%J"
+    "%<F,\"strict\":true%>}";
 
-static const char tcall_gemini_choices_[] =
-    "\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-    "\"allowedFunctionNames\":[\"%n\"]}}";
+/* The model and whether it streams are said by the path. */
+#define TCALL_GEMINI_MODE_(mode) \
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"" mode "\""
+static const char tcall_gemini_body_[] =
+    "\"contents\":[%I]"
+    "%<S\"systemInstruction\":{\"parts\":[{\"text\":\"%S\"}]}%>"
+    "%<L\"tools\":[{\"functionDeclarations\":[%L]}]%>"
+    "%<1" TCALL_GEMINI_MODE_(
+        "NONE") "}}%>"
+                "%<2" TCALL_GEMINI_MODE_(
+                    "ANY") "}}%>"
+                           "%<3" TCALL_GEMINI_MODE_(
+                               "ANY") ",\"allowedFunctionNames\":[\"%K\"]}}%>"
+                                      "%<X\"generationConfig\":{\"maxOutputTokens\":%X}%>";
 
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
-                       tcall_gemini_forms_);
-    if (request->system && *request->system)
-        tcall_write_named_(
-            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
-            request->system);
-    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
-    if (tcall_write_settings_(out, request, "generationConfig",
-                              request->max_tokens > 0)) {
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_gemini_request_ = {
+    tcall_gemini_body_,  tcall_gemini_forms_,
+    tcall_gemini_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
+    tcall_gemini_tool_,  NULL};
 
-TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
                 "/v1beta/models/{model}:streamGenerateContent?alt=sse",
                 "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
-                TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
-                TCALL_TURNS_RESULTS_ALONE)
+                TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>interactions
@@ -24035,49 +23998,30 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "")
+    "", "", "", "")
 
-static const char tcall_interactions_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
+static const char tcall_interactions_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}";
 
-static const char tcall_interactions_choices_[] =
-    "\0"
-    "\"tool_choice\":\"none\"\0"
-    "\"tool_choice\":\"any\"\0"
-    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
+static const char tcall_interactions_body_[] =
+    "\"model\":\"%M\"%<S\"system_instruction\":\"%S\"%>"
+    ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
+    "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%R";
 
-/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
-static int tcall_interactions_write_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    bool chosen;
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_interactions_forms_);
-    chosen =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
-        request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_write_settings_(out, request, "generation_config",
-                              chosen || request->max_tokens > 0)) {
-        if (chosen)
-            tcall_write_choice_(provider, out, request,
-                                tcall_interactions_choices_);
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "store", false);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_interactions_request_ = {
+    tcall_interactions_body_, tcall_interactions_forms_,
+    tcall_no_steps_,          TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_interactions_tool_, NULL};
 
-TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                "", TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
+                "", TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>servers
@@ -24188,7 +24132,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
-    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
+    tcall_write_text(out, "\"reasoning_details\":[");
     for (; piece; piece = next) {
         next = tcall_detail_end_(piece, end);
         if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -24201,16 +24145,15 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 
 /* ---- all of them ---- */
 
-/* Writes the body for a server that speaks OpenAI's format. */
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, tcall_write_details_);
-}
+/* A server's reasoning may go back. */
+static const tcall_request_forms_ tcall_openai_served_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, tcall_write_details_};
+#define tcall_responses_served_ tcall_responses_request_
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+#define TCALL_X_(name, format, url, path, header, prefix, ...)             \
+    TCALL_PROVIDER_(name, format, tcall_##format##_served_, url, path, "", \
                     header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -24734,18 +24677,21 @@ static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
     const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     tcall_block *block = chat->block;
     char *behind = tcall_block_gap_(block);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     uint32_t fixes;
+    size_t len;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
         return false;
-    memmove(behind, machine.text, machine.len);
-    tcall_block_cut_(block, block->low + machine.len);
-    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
     tcall_chat_shift_(chat, end, end - text.len);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
     return true;
 }
 
@@ -24938,7 +24884,7 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
 
 /* Returns TCALL_OK where all calls of the batch have ended. Only where all that
  * have not wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_await_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 {
     tcall_wait all = agent->wait;
     int open = 0, asking = 0, i;
@@ -26021,8 +25967,7 @@ static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
         item->text.len = 0;
     item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
     item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
-    tcall_item_set_flags_(item,
-                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    item->flags = (uint8_t)tcall_saved_number_(saved, item->flags);
     for (part = 0; part < TCALL_PARTS_; part++) {
         tcall_str *text = tcall_item_part_(item, part);
         *text = tcall_saved_text_(saved, *text);
@@ -26430,7 +26375,10 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
 /* Rows of tools, and all that they name, are in flash. */
 static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
+    return TCALL_FETCH_POINTER_(const char *, &tool->parameters.text)
+               ? NULL
+               : TCALL_FETCH_POINTER_(const tcall_object *,
+                                      &tool->parameters.made);
 }
 
 static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
