@@ -179,7 +179,7 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
 
 /* Returns the coercions that are kept, and how many. */
 TCALL_SHARED_ const tcall_coercion *
-tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+tcall_machine_coercions_(const tcall_machine *m, size_t *count)
 {
     *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
                                                   : TCALL_COERCIONS_;
@@ -606,20 +606,26 @@ static char tcall_machine_lower_(char c)
     return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
+/* Returns the content of the string at hand. */
+static tcall_str tcall_machine_content_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
 TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
-    const char *quote = m->text + m->token;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
-    char first = tcall_machine_lower_(quote[1]);
+    tcall_str text = tcall_machine_content_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    char first = tcall_machine_lower_(*text.ptr);
     uint8_t types = tcall_types_from_(first);
     tcall_str run = tcall_slice_(&first, 1);
     tcall_syntax_ inner;
     tcall_num_ num;
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        tcall_is_space_(first))
+    if (!types || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
         return 0;
+    bytes.escapes = true;
     tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
         const char *end = run.ptr + run.len;
@@ -634,7 +640,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
     m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
-    num = tcall_num_read_(tcall_text_inner_(quote));
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
     if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
@@ -647,16 +653,17 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
  * string. */
 static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_str text = tcall_text_decode_(m->text + m->token);
-    m->len = m->token;
+    tcall_str text = tcall_machine_content_(m);
     if (tcall_machine_is_container_(types)) {
+        m->again = (uint32_t)tcall_text_decode_(m->text + m->token).len;
+        m->len = m->token;
         m->frames = m->first;
         m->inner = true;
-        m->again = (uint32_t)text.len;
         m->syntax.state = TCALL_AT_VALUE_;
         m->syntax.halt = true;
         return 0;
     }
+    m->len = m->token;
     tcall_machine_put_(m, text.ptr, text.len);
     m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
     m->text[m->len] = '\0';

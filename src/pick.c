@@ -170,6 +170,7 @@ typedef struct tcall_split_ {
     bool in_key;          /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
+    const char *paired;   /* the last character of a word of two */
     const char *letters;  /* there, or in word where they had to be folded */
     size_t length;        /* of them, in bytes */
     unsigned initials;
@@ -283,7 +284,8 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
 
 /* Reads a word, or one sign; returns whether it was a word. A word is a row of
  * characters of one kind, where capitals and small letters that follow them are
- * one; or two wide characters, of which the second is read again. */
+ * one; or two wide characters, of which the second begins the next word, unless
+ * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
@@ -293,9 +295,10 @@ static bool tcall_split_read_(tcall_split_ *words)
         tcall_char_ c = tcall_split_char_(words);
         if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
-            return true;
+            return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
             tcall_split_put_(words, c.code);
+            words->paired = words->cursor;
             return true;
         }
         words->cursor += c.bytes;

@@ -875,6 +875,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -893,29 +898,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, kept;
-    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < kept; i++)
-        tcall_write_coercion_(writer, machine->text, &coercion[i]);
-    if (machine->coercion_count > kept) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */
