@@ -2772,12 +2772,12 @@ typedef struct tcall_attempt {
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
     const void *bound; /* the struct of a TCALL_STRUCT */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    size_t error_at;          /* parse errors: offset in what came */
-    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
-    int error;                /* TCALL_OK or what went wrong */
+    const tcall_fault *fault;       /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;            /* words of a foreign validator */
+    const tcall_coercion *coercion; /* those that are kept; NULL: see faults */
+    size_t error_at;                /* parse errors: offset in what came */
+    uint32_t fixes;                 /* of the text, TCALL_FIX_... bits */
+    int error;                      /* TCALL_OK or what went wrong */
     uint16_t coercions;
     uint8_t faults; /* number of */
     uint8_t step;   /* tcall_step reached, or failed in */
@@ -2831,50 +2831,48 @@ struct tcall_ctx {
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
-    uint16_t attempt;       /* 1 for the first run of the tool */
-    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
-    uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
-    int stop;               /* < 0: what tcall_cancel was called with */
-    /* What the call waits for. Empty when a tool or hook is called, which adds
-     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
-     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
-    tcall_wait wait;
-
-    /* private: masks in a text what was injected, so that only who injects
-     * links it; NULL: nothing was */
-    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    /* private: the way through the stages */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
-    uint16_t around;      /* where the hook is that is around what runs */
-    uint8_t around_depth; /* how many are */
+    /* private: the way through the stages; near, as all of it asks for them */
     uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    /* private: attempts to run the tool */
-    uint8_t run_step;  /* where the attempt is */
-    bool tool_ran : 1; /* it was called at least once, for whatever came */
-    bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
+    uint8_t run_step;     /* where the attempt to run the tool is */
+    uint8_t tool;         /* how its last run ended, TCALL_TOOL_... */
+    uint8_t around_depth; /* hooks that are around what runs */
     bool output_held : 1;
-    /* private: approval */
     bool at_work : 1; /* it has called the program */
     bool asks : 1;    /* a person is waited for: the last answer, of whomever */
     bool approval_asked : 1;  /* reported, and not decided yet */
     bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
     bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
-    /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
-    bool has_deadline : 1;
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    size_t wanted;        /* bytes of an output that did not fit */
-    uint32_t deadline;
-    uint32_t wait_began; /* by the agent's clock */
-    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
-    tcall_service *services;
+
+    uint16_t attempt;      /* 1 for the first run of the tool */
+    tcall_failure failure; /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
+    uint32_t started;      /* by desc.now_ms */
+    uint32_t finished;     /* likewise; 0 before TCALL_WILL_AUDIT */
+    int stop;              /* < 0: what tcall_cancel was called with */
+
+    /* private */
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
+    size_t wanted;                 /* bytes of an output that did not fit */
+    /* masks in a text what was injected, so that only who injects links it;
+     * NULL: nothing was */
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
+    uint32_t deadline;    /* 0: there is none */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    char *words;          /* the tool's, of why it failed */
+    tcall_service *services;
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t wait_began; /* by the agent's clock */
+
+    tcall_result result; /* complete from TCALL_WILL_AUDIT on */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 };
 
 /* What an agent does from what a person says to the answer. Whoever makes calls
@@ -2940,7 +2938,8 @@ struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
                  tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
-    int (*write)(tcall_writer *w, const tcall_machine *machine);
+    void (*write)(tcall_writer *w, const char *text,
+                  const tcall_coercion *coercion, unsigned count);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -3331,15 +3330,15 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  * desc.allow_repeat is set, whatever hooks there are: in its calls this one
  * does nothing. */
 #ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#define TOOLCALL_LOOP_CALLS 32 /* so many that went well are known */
 #endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls; 0: none */
     uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
     uint64_t recent[4]; /* whatever came of them, latest first */
     uint64_t refused;   /* tool of the calls that were refused last */
-    uint16_t count;     /* of done */
+    uint16_t next;      /* of done: the oldest, which makes room */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -7561,7 +7560,7 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
 
 /* Returns the coercions that are kept, and how many. */
 TCALL_SHARED_ const tcall_coercion *
-tcall_machine_coercions_(const tcall_machine *m, unsigned *count)
+tcall_machine_coercions_(const tcall_machine *m, size_t *count)
 {
     *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
                                                   : TCALL_COERCIONS_;
@@ -7988,20 +7987,26 @@ static char tcall_machine_lower_(char c)
     return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
+/* Returns the content of the string at hand. */
+static tcall_str tcall_machine_content_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
 TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
-    const char *quote = m->text + m->token;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
-    char first = tcall_machine_lower_(quote[1]);
+    tcall_str text = tcall_machine_content_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    char first = tcall_machine_lower_(*text.ptr);
     uint8_t types = tcall_types_from_(first);
     tcall_str run = tcall_slice_(&first, 1);
     tcall_syntax_ inner;
     tcall_num_ num;
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        tcall_is_space_(first))
+    if (!types || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
         return 0;
+    bytes.escapes = true;
     tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
         const char *end = run.ptr + run.len;
@@ -8016,7 +8021,7 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
     m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
-    num = tcall_num_read_(tcall_text_inner_(quote));
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
     if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
@@ -8029,16 +8034,17 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
  * string. */
 static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_str text = tcall_text_decode_(m->text + m->token);
-    m->len = m->token;
+    tcall_str text = tcall_machine_content_(m);
     if (tcall_machine_is_container_(types)) {
+        m->again = (uint32_t)tcall_text_decode_(m->text + m->token).len;
+        m->len = m->token;
         m->frames = m->first;
         m->inner = true;
-        m->again = (uint32_t)text.len;
         m->syntax.state = TCALL_AT_VALUE_;
         m->syntax.halt = true;
         return 0;
     }
+    m->len = m->token;
     tcall_machine_put_(m, text.ptr, text.len);
     m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
     m->text[m->len] = '\0';
@@ -11974,11 +11980,11 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
     const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
-    return keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_
-               ? TCALL_LIMITS_VALUE_
-           : counts <= TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
-               ? (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2)
-               : TCALL_LIMITS_NONE_;
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+               ? (uint8_t)TCALL_LIMITS_NONE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -12745,6 +12751,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -12763,29 +12774,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, kept;
-    const tcall_coercion *coercion = tcall_machine_coercions_(machine, &kept);
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < kept; i++)
-        tcall_write_coercion_(writer, machine->text, &coercion[i]);
-    if (machine->coercion_count > kept) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(machine->coercion_count - kept));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */
@@ -15579,6 +15604,7 @@ typedef struct tcall_split_ {
     bool in_key;          /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
+    const char *paired;   /* the last character of a word of two */
     const char *letters;  /* there, or in word where they had to be folded */
     size_t length;        /* of them, in bytes */
     unsigned initials;
@@ -15692,7 +15718,8 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
 
 /* Reads a word, or one sign; returns whether it was a word. A word is a row of
  * characters of one kind, where capitals and small letters that follow them are
- * one; or two wide characters, of which the second is read again. */
+ * one; or two wide characters, of which the second begins the next word, unless
+ * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
@@ -15702,9 +15729,10 @@ static bool tcall_split_read_(tcall_split_ *words)
         tcall_char_ c = tcall_split_char_(words);
         if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
-            return true;
+            return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
             tcall_split_put_(words, c.code);
+            words->paired = words->cursor;
             return true;
         }
         words->cursor += c.bytes;
@@ -16693,11 +16721,11 @@ static void tcall_arguments_meant_(const tcall_block *block,
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
     tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coercions};
+    NULL, tcall_coerce, tcall_write_coerced_};
 
 /* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
  * NULL where there is no room for it. */
@@ -16725,46 +16753,35 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what was coerced, as JSON text, which is written between the machine
- * and its notes. */
-static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
-                                  const tcall_machine *machine)
-{
-    tcall_block *block = &tc->block;
-    char *from = (char *)(uintptr_t)(machine + 1);
-    tcall_writer out;
-    unsigned count;
-    tcall_writer_init(
-        &out, from,
-        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
-                 from));
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
-}
-
 /* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults. */
-static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
-                               tcall_machine *machine)
+ * is approved, run, logged and sent back, and the faults, or the coercions. */
+static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
+                               const tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
+    const void *notes = machine->faults;
+    size_t size = 0;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text = (char *)(uintptr_t)text.ptr;
     attempt->coercions = machine->coercion_count;
-    if (attempt->coercions && !machine->error)
-        return tcall_attempt_coerced_(tc, attempt, machine);
-    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                          ? machine->fault_count
-                          : TOOLCALL_MAX_FAULTS;
-    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
-                            attempt->faults * sizeof *attempt->fault, &text);
-    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (machine->error) {
+        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                              ? machine->fault_count
+                              : TOOLCALL_MAX_FAULTS;
+        size = attempt->faults * sizeof *attempt->fault;
+    } else {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    }
+    if (!size)
+        return r;
+    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
+    if (machine->error)
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    else
+        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
     return r;
 }
 
@@ -16800,7 +16817,7 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, machine);
+    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16844,11 +16861,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
         tcall_str_of(source.text), source.made,      gap,  size,
         tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
     int r = source.reader->compile(&schema, &author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema.need))
-            return TCALL_E_MEMORY;
-    if (r < 0)
+    if (r < 0 && r != TCALL_E_MEMORY)
         return r;
+    if (!tcall_block_room_(block, schema.need) || r < 0)
+        return TCALL_E_MEMORY;
     *node = schema.root;
     return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -16873,7 +16889,7 @@ static const char tcall_by_model_[] = "model";
 static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
                                             {NULL, 0}, {NULL, NULL},
                                             NULL,      NULL,
-                                            {NULL, 0}, {NULL, 0},
+                                            {NULL, 0}, NULL,
                                             0,         0,
                                             0,         0,
                                             0,         0,
@@ -16935,21 +16951,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-/* Tries a repair. Where it is refused too, what came counts again. */
-static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
-{
-    const tcall_attempt *came = call->asked;
-    int error = call->error;
-    call->repaired = true;
-    tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
-    if (call->error == TCALL_OK)
-        return TCALL_OK;
-    call->repaired = false;
-    call->asked = came;
-    return call->error == TCALL_E_MEMORY ? call->error : error;
-}
-
 /* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
  * or why there is none. */
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
@@ -16968,17 +16969,28 @@ TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
     return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
+/* Lets the caller repair arguments that were refused, once. Where the repair is
+ * refused too, what came counts again. Returns TCALL_OK, TCALL_E_AGAIN, or why
+ * what came was refused. */
 int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
+    const tcall_attempt *came = call->asked;
+    int error = call->error, r;
     tcall_str text;
-    int r = call->error;
-    if (r == TCALL_E_MEMORY || call->incomplete)
-        return r;
+    if (error == TCALL_E_MEMORY || call->incomplete)
+        return error;
     r = tcall_hydrate_ask_(tc, call, &text);
     call->repairing = r == TCALL_E_AGAIN;
-    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
+    if (r != TCALL_OK)
+        return r;
+    call->repaired = true;
+    r = tcall_attempt_anew_(call, "repair", text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
+    if (r == TCALL_OK)
+        return r;
+    call->repaired = false;
+    call->asked = came;
+    return r == TCALL_E_MEMORY ? r : error;
 }
 
 /* Finds the tool and its schema, and reads what came. */
@@ -17512,10 +17524,18 @@ void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
+    return cx->tool &&
            tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
+
+/* How the last run of the tool ended. */
+enum {
+    TCALL_TOOL_NOT_,   /* it was not called yet */
+    TCALL_TOOL_RAN_,   /* whatever came of it */
+    TCALL_TOOL_WAITS_, /* TCALL_E_AGAIN */
+    TCALL_TOOL_DID_    /* well, whatever came after it */
+};
 
 /* ---- output ---- */
 
@@ -17644,30 +17664,26 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions: in words, or as the developer
- * writes them. */
+/* Writes the names of a set of permissions. */
 TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
-                                                     unsigned set, bool in_c)
+                                                     unsigned set,
+                                                     const char *names,
+                                                     const char *separator)
 {
-    static const char names[] = "read\0write\0execute\0network\0actuate\0";
-    const char *name = names, *before = "";
-    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
-        const char *letter = name;
-        if (!(set & 1))
-            continue;
-        tcall_write_text(out, before);
-        tcall_write_text(out, in_c ? "TCALL_" : "");
-        for (; *letter; letter++)
-            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
-        before = in_c ? " | " : " and ";
-    }
+    const char *before = "";
+    for (; set; set >>= 1, names = tcall_nth_(names, 1))
+        if (set & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names);
+            before = separator;
+        }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
@@ -17678,11 +17694,11 @@ TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
+        tcall_write_permissions_(out, allow, names, " and ");
     }
 }
 
@@ -17721,47 +17737,39 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     }
 }
 
-/* Who finds the words for a failure. */
-typedef enum tcall_cause_ {
-    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
-    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
-    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
-    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
-} tcall_cause_;
-
-static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
+/* True where the faults of the arguments say why the call failed. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (failure->reason.len)
-        return TCALL_CAUSE_GIVEN_;
-    if (failure->error == TCALL_E_INVALID && call->asked->faults)
-        return TCALL_CAUSE_REFUSED_;
-    return failure->error == TCALL_E_DENIED && call->tool &&
-                   tcall_withheld_(cx->tc, call->tool)
-               ? TCALL_CAUSE_DENIED_
-               : TCALL_CAUSE_ERROR_;
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
+           !cx->failure.reason.len;
+}
+
+/* True where the registry does not permit the tool. */
+static bool tcall_was_denied_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_DENIED && cx->call->tool &&
+           tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    switch (tcall_cause_of_(cx)) {
-    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
-    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
-    case TCALL_CAUSE_ERROR_:
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
-        break;
-    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    }
+    tcall_str reason = cx->failure.reason;
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else if (tcall_was_denied_(cx))
+        tcall_say_denied_(out, cx);
+    else if (reason.len)
+        tcall_write_bytes(out, reason.ptr, reason.len);
+    else
+        tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
  * model would make the call again. One that failed has said why. */
 static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 {
-    if (cx->tool_did)
+    if (cx->tool == TCALL_TOOL_DID_)
         tcall_write_text(out, ". The tool has run: do not repeat the call");
     else if (cx->stop < 0)
         tcall_write_text(out, ". The tool had begun: look whether it had its "
@@ -17773,14 +17781,13 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
-    if (call->tool && call->asked->args.at && !refused) {
+    if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (cx->failure.by && !refused) {
+    if (cx->failure.by) {
         tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
@@ -17860,12 +17867,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "TCALL_READ\0TCALL_WRITE\0TCALL_EXECUTE\0"
+                                "TCALL_NETWORK\0TCALL_ACTUATE\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
     if (tool->permissions > TCALL_EVERYTHING || !missing)
         return;
     tcall_write_text(out, ": add ");
-    tcall_write_permissions_(out, missing, true);
+    tcall_write_permissions_(out, missing, names, " | ");
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
@@ -17873,22 +17882,20 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
  * none, into memory of the call. */
 TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    tcall_cause_ cause = tcall_cause_of_(cx);
+    bool denied = tcall_was_denied_(cx);
     char *room = NULL;
     tcall_writer out;
-    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+    if (denied || tcall_was_refused_(cx))
         room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
     if (!room)
-        return cause == TCALL_CAUSE_GIVEN_
+        return cx->failure.reason.len
                    ? cx->failure.reason
                    : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (cause == TCALL_CAUSE_DENIED_) {
-        tcall_write_text(&out, cx->call->tool->name);
-        tcall_write_text(&out, " ");
-    }
+    tcall_write_text(&out, denied ? cx->call->tool->name : "");
+    tcall_write_text(&out, denied ? " " : "");
     tcall_say_why_(&out, cx);
-    if (cause == TCALL_CAUSE_DENIED_)
+    if (denied)
         tcall_say_remedy_(&out, cx);
     return tcall_slice_(room, out.fill);
 }
@@ -18079,8 +18086,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "arguments", call->arguments);
     tcall_write_fixes_(out, asked->fixes);
     tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
-                                                 : tcall_str_of("[]"));
+    if (asked->coercion)
+        tc->desc.lenient->write(out, asked->args.at, asked->coercion,
+                                asked->coercions);
+    else
+        tcall_write_verbatim(out, tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
@@ -18130,7 +18140,6 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
                               const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    tcall_cause_ cause = tcall_cause_of_(cx);
     tcall_write_open(out, '{');
     tcall_write_identity_(out, call);
     if (cx->session)
@@ -18146,7 +18155,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
     tcall_write_flag_(out, "approved", call->approved);
     tcall_write_outcome_(out, cx->failure.error);
-    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+    if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_key(out, "reason");
         tcall_write_quote(out);
         tcall_say_why_(out, cx);
@@ -18388,18 +18397,18 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
-    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+    uint32_t end;
+    if (!cx->tc || !cx->tc->desc.now_ms)
         return;
-    cx->deadline = end;
-    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
+    end = tcall_now_(cx->tc) + ms;
+    if (!cx->deadline || (int32_t)(cx->deadline - end) > 0)
+        cx->deadline = end ? end : 1;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = cx->has_deadline
-                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
-                       : INT32_MAX;
+    int32_t left =
+        cx->deadline ? (int32_t)(cx->deadline - tcall_now_(cx->tc)) : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -18434,7 +18443,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall_call *call = cx->call;
     int r;
-    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool)
         return TCALL_E_USAGE;
     r = tcall_keep_(cx, text, &text);
     if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
@@ -18586,14 +18595,14 @@ static void tcall_fail_(tcall_ctx *cx, int error)
  * to memory that all attempts share. Without it the error's code must do. */
 static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
 {
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
+    if (!cx->words)
+        cx->words = (char *)tcall_take_(cx, TCALL_REASON_);
+    if (!cx->words || cx->state == TCALL_FAILED_ || !text.len)
         return;
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
+    memmove(cx->words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(cx->words, text.len);
     cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
@@ -18612,6 +18621,7 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     cx->service_missing = false;
     return r > 0 ? TCALL_OK : r;
 }
+
 /* ---- permission ---- */
 
 /* Checks that the registry gives the tool to its user. */
@@ -18691,7 +18701,8 @@ static int tcall_run_call_(tcall_ctx *cx)
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = cx->result.ran = true;
+    cx->result.ran = true;
+    cx->tool = TCALL_TOOL_RAN_;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
@@ -18723,13 +18734,14 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (!cx->polled)
+        if (cx->tool != TCALL_TOOL_WAITS_)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->polled = r == TCALL_E_AGAIN;
+    if (r == TCALL_E_AGAIN)
+        cx->tool = TCALL_TOOL_WAITS_;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18737,7 +18749,7 @@ static int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
-        cx->tool_did = true;
+        cx->tool = TCALL_TOOL_DID_;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -18832,13 +18844,16 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with the hooks of a table: each is named with its tool
- * or table. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hook, size_t count)
+/* Reports what is wrong with the hooks of a tool, NULL: of the registry. Each
+ * is named with its table. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
+    const tcall_desc *desc = &tc->desc;
+    const tcall_hook *hook = tool ? tool->hooks : desc->hooks;
+    size_t left = tool ? tool->hook_count : desc->hook_count;
+    const char *name = tool ? tool->name : "tcall_desc";
     int r = TCALL_OK;
-    for (; count; hook++, count--) {
+    for (; left; hook++, left--) {
         char which[64];
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
@@ -18856,16 +18871,6 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
-{
-    const tcall_desc *desc = &tc->desc;
-    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
-                                     tool->hook_count)
-                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
-                                     desc->hook_count);
-}
-
 /* Returns a hook of a call, NULL after the last: those of the registry come
  * first, then those of the tool. */
 static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
@@ -18878,38 +18883,36 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns how late a hook is called at its stage. */
-static int32_t tcall_hook_rank_(const tcall_hook *hook)
-{
-    int32_t priority = hook->priority;
-    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
-}
-
 /* Where the hooks of a stage are: at one of them, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns how late a hook is called at its stage: of equal priority, the first
+ * in the tables first. Its low half is its place. */
+static uint32_t tcall_hook_rank_(const tcall_hook *hook, uint16_t place)
+{
+    int16_t priority = hook->priority;
+    bool late = (tcall_due_[hook->stage] & TCALL_LATE_) != 0;
+    int16_t rank = (int16_t)(late ? priority : -1 - priority);
+    return (uint32_t)(rank + 0x8000L) << 16 | place;
+}
 
 /* Returns where the hook is that follows a place: they lie in no order, for
  * their tables are short. */
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
-    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
-    int32_t next = INT32_MAX; /* a rank that no hook has */
-    uint16_t found = TCALL_HOOKS_END_, i;
-    for (i = 1; i < TCALL_HOOKS_END_; i++) {
-        int32_t rank;
-        hook = tcall_hook_at_(cx, i - 1u);
-        if (!hook)
-            break;
-        rank = tcall_hook_rank_(hook);
-        if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) || rank >= next)
-            continue;
-        next = rank;
-        found = i;
+    uint32_t least = 0, next = UINT32_MAX;
+    const tcall_hook *hook;
+    uint16_t i;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
+         i++) {
+        uint32_t rank = tcall_hook_rank_(hook, i);
+        if (hook->stage == stage && rank > least && rank < next)
+            next = rank; /* at last its place, or TCALL_HOOKS_END_ */
     }
-    return found;
+    return (uint16_t)next;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -19055,7 +19058,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
 {
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
-    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+    if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
@@ -19328,7 +19331,7 @@ static void tcall_await_(tcall_ctx *cx, int r)
     if (r == TCALL_E_AGAIN && !cx->wait.count &&
         cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
+    if (cx->deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
@@ -19345,12 +19348,11 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_begin_(tc, call);
     if (cx->output_held)
         cx->tc->desc.stages->again(cx);
-    else if (cx->state == TCALL_GOING_ && !cx->polled)
+    else if (cx->state == TCALL_GOING_ && cx->tool != TCALL_TOOL_WAITS_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return call->error;
-    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -19359,18 +19361,20 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_ctx *cx = &call->cx;
     const tcall *outer;
+    int r = TCALL_E_AGAIN;
     if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
     cx->tc = tc;
     cx->wait.ms = TCALL_WAIT_NEVER;
     cx->wait.count = 0;
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
+    if (!call->repairing || tcall_must_end_(cx) < 0 ||
+        tcall_hydrate(tc, call) != TCALL_E_AGAIN) {
+        outer = tcall_work_begin_(tc, call);
+        r = tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
     }
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+    if (cx->state != TCALL_DONE_)
+        tcall_await_(cx, r);
+    return r;
 }
 
 /* Hydrates a call and goes on with it until it has ended. One that still waits
@@ -19510,12 +19514,13 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_may_(cx->tc, cx->call->tool) &
-            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        !(*key = tcall_call_what(cx->tc, cx->call)))
+    *key = tcall_call_what(cx->tc, cx->call);
+    if (!*key || tcall_may_(cx->tc, cx->call->tool) &
+                     ~(unsigned)(TCALL_READ | TCALL_NETWORK))
         return false;
-    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    if (session)
+        *key = tcall_chain_(cx->tc, tcall_chain_(cx->tc, *key, session->user),
+                            session->id);
     return true;
 }
 
@@ -19531,31 +19536,43 @@ static void tcall_cache_drop_(tcall_cache *cache, size_t at)
     cache->used -= size;
 }
 
-/* Looks for the call; what is too old is removed on the way. */
-int tcall_cache_read_(tcall_ctx *cx, void *user)
+/* Removes what is too old, and what the call may have changed. Returns whether
+ * there is an entry of the key, and its text. */
+static bool tcall_cache_sweep_(const tcall_ctx *cx, tcall_cache *cache,
+                               uint64_t key, tcall_str *text)
 {
-    tcall_cache *cache = (tcall_cache *)user;
+    uint32_t now = tcall_now_(cx->tc);
     tcall_cached_ entry;
-    uint64_t key;
+    bool found = false;
     size_t at = 0;
-    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
-        return TCALL_E_USAGE;
-    if (!tcall_cache_key_(cx, &key))
-        return TCALL_OK;
     while (at < cache->used) {
         memcpy(&entry, cache->memory + at, sizeof entry);
-        if (cache->max_age_ms &&
-            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+        if ((cache->max_age_ms && now - entry.made > cache->max_age_ms) ||
+            tcall_changes_(cx, entry.thing)) {
             tcall_cache_drop_(cache, at);
             continue;
         }
         at += sizeof entry;
-        if (entry.key == key)
-            return tcall_respond(cx,
-                                 tcall_slice_(cache->memory + at, entry.len));
+        if (entry.key == key) {
+            *text = tcall_slice_(cache->memory + at, entry.len);
+            found = true;
+        }
         at += entry.len;
     }
-    return TCALL_OK;
+    return found;
+}
+
+int tcall_cache_read_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_str text;
+    uint64_t key;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
+    return tcall_cache_key_(cx, &key) &&
+                   tcall_cache_sweep_(cx, cache, key, &text)
+               ? tcall_respond(cx, text)
+               : TCALL_OK;
 }
 
 /* Only what the tool itself gave is kept, and only where it fits. */
@@ -19580,18 +19597,10 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
 }
 
 /* Forgets what the call may have changed. */
-int tcall_cache_end_(tcall_ctx *cx, void *user)
+int tcall_cache_end_(tcall_ctx *cx, void *cache)
 {
-    tcall_cache *cache = (tcall_cache *)user;
-    tcall_cached_ entry;
-    size_t at = 0;
-    while (at < cache->used) {
-        memcpy(&entry, cache->memory + at, sizeof entry);
-        if (tcall_changes_(cx, entry.thing))
-            tcall_cache_drop_(cache, at);
-        else
-            at += sizeof entry + entry.len;
-    }
+    tcall_str text;
+    tcall_cache_sweep_(cx, (tcall_cache *)cache, 0, &text);
     return TCALL_OK;
 }
 
@@ -19685,20 +19694,22 @@ static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
     return NULL;
 }
 
-/* Returns a new row, in place of the first that is free or needed no more; NULL
- * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
+/* Returns the row of a call, or a new one, in place of the first that is free
+ * or needed no more; NULL when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_row_(const tcall_ledger *ledger,
+                                           uint64_t key)
 {
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     tcall_ledger_row *last = ledger->rows + ledger->count;
-    size_t i, left;
-    for (i = 0; i < ledger->count; i++)
-        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
+    if (row)
+        return row;
+    for (row = ledger->rows; row < last; row++)
+        if (!row->state || row->state >= TCALL_REFUSED_)
             break;
-    left = ledger->count - i;
-    if (!left)
+    if (row == last)
         return NULL;
-    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *last);
     memset(last, 0, sizeof *last);
     last->key = key;
     return last;
@@ -19715,12 +19726,9 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
-static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t key,
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
                               uint64_t what)
 {
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
@@ -19758,7 +19766,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, key, what);
+    return tcall_ledger_wait_(cx, tcall_ledger_row_(ledger, key), what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
@@ -19778,15 +19786,13 @@ int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
  * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t key = tcall_call_key(cx->tc, cx->call);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
+    tcall_ledger_row *row;
     if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
+    row = tcall_ledger_row_((const tcall_ledger *)user,
+                            tcall_call_key(cx->tc, cx->call));
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -19804,7 +19810,7 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
-        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
+        row->state = cx->tool ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -19836,8 +19842,8 @@ static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 
 static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
+    size_t i;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
         if (loops->done[i] == call)
             return true;
     return false;
@@ -19913,30 +19919,22 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     const tcall_tool *tool = cx->call->tool;
     const tcall_looped_ *here =
         (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    bool ran = cx->tool == TCALL_TOOL_DID_ && !tcall_repeatable_(cx);
+    size_t i;
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->things[i])) {
-            loops->done[kept] = loops->done[i];
-            loops->things[kept++] = loops->things[i];
-        }
-    loops->count = kept;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
+        if (tcall_changes_(cx, loops->things[i]))
+            loops->done[i] = 0;
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS) {
-        kept--;
-        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
-        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
-    }
-    loops->done[kept] = here->call;
-    loops->things[kept] = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
+    loops->done[loops->next] = here->call;
+    loops->things[loops->next] = cx->thing;
+    loops->next = (uint16_t)((loops->next + 1) % TOOLCALL_LOOP_CALLS);
     return TCALL_OK;
 }
 

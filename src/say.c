@@ -104,11 +104,11 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
     const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
-    return keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_
-               ? TCALL_LIMITS_VALUE_
-           : counts <= TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
-               ? (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2)
-               : TCALL_LIMITS_NONE_;
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+               ? (uint8_t)TCALL_LIMITS_NONE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
