@@ -27,7 +27,7 @@ static int run_fade(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static const tcall_tool tools[] = {{
     .name = "fade",
     .description = "Change how bright a lamp of this room is.",
-    .shape = &fade_shape,
+    .parameters = TCALL_STRUCT(fade),
     .run = run_fade,
     .permissions = TCALL_ACTUATE,
 }};

@@ -21,7 +21,7 @@ static int set_valve(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static const tcall_tool tools[] = {
     {.name = "set_valve",
      .description = "Open or shut one of the four garden valves.",
-     .shape = &valve_shape,
+     .parameters = TCALL_STRUCT(valve),
      .run = set_valve,
      .permissions = TCALL_ACTUATE,
      .confirm = true}}; /* ask before each run */

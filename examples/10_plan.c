@@ -20,7 +20,7 @@ static int set_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static const tcall_tool tools[] = {
     {.name = "set_relay",
      .description = "Switch one of the nine relays on or off.",
-     .shape = &relay_shape,
+     .parameters = TCALL_STRUCT(relay),
      .run = set_relay,
      .permissions = TCALL_ACTUATE}};
 

@@ -74,59 +74,41 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
 
-static const char tcall_anthropic_roles_[] =
-    "\"messages\":[\0"
-    "{\"role\":\"assistant\",\"content\":[\0"
-    "{\"role\":\"user\",\"content\":[";
+static const char tcall_anthropic_steps_[] =
+    TCALL_STEPS_("{\"role\":\"assistant\",\"content\":[",
+                 "{\"role\":\"user\",\"content\":[");
 
-static const char tcall_anthropic_tools_[] =
-    "\"tools\":[\0{\0input_schema\0}\0]\0";
+static const char tcall_anthropic_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
+    "%<F,\"strict\":true%>}";
 
-/* That there may be only one call is said in the choice, for which "none" has
- * no room. */
-#define TCALL_ANTHROPIC_ANY_(more)                 \
-    "\"tool_choice\":{\"type\":\"none\"}\0"        \
-    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
-    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+/* The one format in which a limit must be given, and thinking counts; the
+ * system prompt is no message. That there may be only one call is said in the
+ * choice, for which "none" has no room. */
 #define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+static const char tcall_anthropic_body_[] =
+    "\"model\":\"%M\"%<X\"max_tokens\":%X%>%<x\"max_tokens\":8192%>"
+    "%<Z\"cache_control\":{\"type\":\"ephemeral\"}%>%<S\"system\":\"%S\"%>"
+    ",\"messages\":[%I]%<L\"tools\":[%L]%>"
+    "%<0%<P\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_ "}%>%>"
+    "%<1\"tool_choice\":{\"type\":\"none\"}%>"
+    "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
+    "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
-static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
-static const char tcall_anthropic_one_[] =
-    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
-    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
+static const tcall_request_forms_ tcall_anthropic_request_ = {
+    tcall_anthropic_body_,  tcall_anthropic_forms_,
+    tcall_anthropic_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_anthropic_tool_,  NULL};
 
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    /* The one format in which a limit must be given, and thinking counts. */
-    tcall_write_max_tokens_(out, request, "max_tokens",
-                            request->max_tokens > 0 ? request->max_tokens
-                                                    : 8192);
-    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
-                          NULL);
-    tcall_write_optional_(out, "system", request->system);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
-                       tcall_anthropic_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_write_choice_(provider, out, request,
-                            request->no_parallel ? tcall_anthropic_one_
-                                                 : tcall_anthropic_choices_);
-    return tcall_write_body_end_(provider, out, request);
-}
-
-TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_request_,
                 "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
                 "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
-                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
-                    TCALL_QUIRK_NO_PARALLEL,
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE,
                 0)

@@ -43,7 +43,7 @@ static const char *const tcall_type_words_[TCALL_TYPES_] = {
 /* How a schema is compiled. */
 typedef struct tcall_author_ {
     tcall_str text;
-    const struct tcall_schema *made; /* its nodes, where it has some already */
+    const void *made; /* its nodes, where it has some already */
     void *mem;
     size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
@@ -695,7 +695,7 @@ TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 /* ---- $ref ---- */
 
 /* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
-static uint16_t tcall_index_of_(tcall_str name)
+TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
     size_t i;

@@ -81,51 +81,39 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "")
+    "", "")
 
-static const char tcall_gemini_roles_[] = "\"contents\":[\0"
-                                          "{\"role\":\"model\",\"parts\":[\0"
-                                          "{\"role\":\"user\",\"parts\":[";
+static const char tcall_gemini_steps_[] = TCALL_STEPS_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const char tcall_gemini_tools_[] =
-    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
+static const char tcall_gemini_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"parametersJsonSchema\":%J"
+    "%<F,\"strict\":true%>}";
 
-static const char tcall_gemini_choices_[] =
-    "\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-    "\"allowedFunctionNames\":[\"%n\"]}}";
+/* The model and whether it streams are said by the path. */
+#define TCALL_GEMINI_MODE_(mode) \
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"" mode "\""
+static const char tcall_gemini_body_[] =
+    "\"contents\":[%I]"
+    "%<S\"systemInstruction\":{\"parts\":[{\"text\":\"%S\"}]}%>"
+    "%<L\"tools\":[{\"functionDeclarations\":[%L]}]%>"
+    "%<1" TCALL_GEMINI_MODE_(
+        "NONE") "}}%>"
+                "%<2" TCALL_GEMINI_MODE_(
+                    "ANY") "}}%>"
+                           "%<3" TCALL_GEMINI_MODE_(
+                               "ANY") ",\"allowedFunctionNames\":[\"%K\"]}}%>"
+                                      "%<X\"generationConfig\":{\"maxOutputTokens\":%X}%>";
 
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
-                       tcall_gemini_forms_);
-    if (request->system && *request->system)
-        tcall_write_named_(
-            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
-            request->system);
-    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
-    if (tcall_write_settings_(out, request, "generationConfig",
-                              request->max_tokens > 0)) {
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_gemini_request_ = {
+    tcall_gemini_body_,  tcall_gemini_forms_,
+    tcall_gemini_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
+    tcall_gemini_tool_,  NULL};
 
-TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
                 "/v1beta/models/{model}:streamGenerateContent?alt=sse",
                 "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
-                TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
-                TCALL_TURNS_RESULTS_ALONE)
+                TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)

@@ -86,46 +86,27 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "")
+    "", "", "", "")
 
-static const char tcall_interactions_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
+static const char tcall_interactions_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}";
 
-static const char tcall_interactions_choices_[] =
-    "\0"
-    "\"tool_choice\":\"none\"\0"
-    "\"tool_choice\":\"any\"\0"
-    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
+static const char tcall_interactions_body_[] =
+    "\"model\":\"%M\"%<S\"system_instruction\":\"%S\"%>"
+    ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
+    "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%<Rtrue%>%<rfalse%>";
 
-/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
-static int tcall_interactions_write_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    bool chosen;
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_interactions_forms_);
-    chosen =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
-        request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_write_settings_(out, request, "generation_config",
-                              chosen || request->max_tokens > 0)) {
-        if (chosen)
-            tcall_write_choice_(provider, out, request,
-                                tcall_interactions_choices_);
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "store", false);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_interactions_request_ = {
+    tcall_interactions_body_, tcall_interactions_forms_,
+    tcall_no_steps_,          TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_interactions_tool_, NULL};
 
-TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                "", TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
+                "", TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)

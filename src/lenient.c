@@ -260,7 +260,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
         return false;
     text->slash = text->at - 1;
     text->at = text->value;
-    tcall_machine_init(text->machine, &text->machine->is);
+    tcall_machine_init(text->machine, text->machine->is);
     return true;
 }
 
@@ -586,7 +586,7 @@ static int tcall_lenient_object_(tcall_lenient_ *text, int error)
     text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
         tcall_lenient_fixed_(text, fix, text->at, error);
-    tcall_machine_init(machine, &machine->is);
+    tcall_machine_init(machine, machine->is);
     tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))

@@ -1,6 +1,5 @@
 #pragma once
 #include "node.h"
-#include "read.h"
 
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
@@ -29,7 +28,7 @@
  * it.
  *
  * For each open value the machine keeps a run of frames, one for each node that
- * is at work on it, in the arena.
+ * is at work on it, in the arena. Faults and coercions lie at its end.
  */
 
 /* Coercions of one text that are kept; further ones are only counted. */
@@ -51,13 +50,13 @@ typedef struct tcall_target {
     void *out;
 } tcall_target;
 
-/* How to read. Zero: any JSON value, of which no text is kept. The memories
- * stay the caller's and live as long as the machine. */
+/* How to read. Zero: any JSON value, of which no text is kept. It and its
+ * memories stay the caller's and live as long as the machine. */
 typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
     size_t size; /* one more than the JSON text has bytes is enough */
-    void *arena; /* for frames, aligned to pointers */
+    void *arena; /* for frames and faults, aligned to pointers */
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
@@ -113,29 +112,26 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
+    const tcall_fault *faults; /* the first TOOLCALL_MAX_FAULTS, in the arena */
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
     uint8_t types; /* of the value that is read; 0: of none, a container ends
                     * next */
     bool named;    /* a name has begun */
-    bool inner;    /* the value that begins takes the place of a string, */
-    bool again;    /* which is being read again */
+    bool inner;    /* the value that begins takes the place of a string */
     bool heard;    /* the value has a shape */
     bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
-    tcall_fit_ fit;
     int32_t steps;
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
-    tcall_machine_desc is;
-
-    /* public again */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    tcall_fit_ *fit;   /* of a shape, in place of frames; else NULL */
+    const tcall_machine_desc *is;
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is

@@ -23,7 +23,8 @@
  * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
  * On an AVR rows have to be made so, for they and their texts are in flash,
  * also where one is given to desc.approve; elsewhere any row with a shape will
- * do.
+ * do, but brings with its TCALL_STRUCT all that a registry reads it by. For a
+ * registry rows are written so.
  *
  * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
  * by one error: a client that waits for it does not wait in vain.

@@ -43,31 +43,24 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
  * server itself the id. */
 TCALL_FORMS_(
     tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
-    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "")
 
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if (tcall_write_settings_(out, request, "options",
-                              request->max_tokens > 0 ||
-                                  request->context > 0)) {
-        tcall_write_limit_(out, "num_ctx", request->context);
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    return tcall_write_body_end_(provider, out, request);
-}
+/* It streams unless it is told not to. */
+static const char tcall_ollama_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
+    "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
-TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+static const tcall_request_forms_ tcall_ollama_request_ = {
+    tcall_ollama_body_,   tcall_ollama_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
+    tcall_function_tool_, NULL};
+
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_request_, "http://127.0.0.1:11434",
                 "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |

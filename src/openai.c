@@ -78,46 +78,33 @@ TCALL_FORMS_(
     tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
-    "",
+    "%t",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
-    "",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "",
+    "\"%G\":\"%t\"", "",
+    "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
 
-static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
-
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     tcall_write_data_ data)
-{
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
-    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
-    tcall_write_max_tokens_(out, request,
-                            short_name ? "max_tokens" : "max_completion_tokens",
-                            request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+/* Usage is reported in a stream only when it is asked for. */
+#define TCALL_OPENAI_NAMED_ \
+    "{\"type\":\"function\",\"function\":{\"name\":\"%K\"}}"
+static const char tcall_openai_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
+    "%<L\"tools\":[%L]%>"                      /* and the choice among them */
+    TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
+    "%<X%<Q\"max_tokens\":%X%>%<q\"max_completion_tokens\":%X%>%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 /* OpenAI's own has no reasoning that goes back. */
-static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
-                             const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, NULL);
-}
+static const tcall_request_forms_ tcall_openai_request_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, NULL};
 
-TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+TCALL_PROVIDER_(openai, openai, tcall_openai_request_, "https://api.openai.com",
                 "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)

@@ -7,91 +7,158 @@
 /* ==========================================================================
  * >>provider
  *
- * A request is written by plain calls of the JSON writer. What formats share
- * is here: the conversation in the order in which they want it, the tools that
- * are sent, and the choice among them.
+ * The body of a request is data, as its items and tools are: ready bytes with
+ * holes. What formats share is here: how such forms are filled, the order in
+ * which providers want a conversation, the tools that are sent, and the choice
+ * among them.
  */
 
-/* ---- members of objects ---- */
+/* ---- forms ----
+ *
+ * A form is ready bytes with holes, and with parts that may be left out. What
+ * stands between %<c and %> is written where the condition c holds. Where that
+ * begins with a quote it is a member of the body: it gets the comma that is due
+ * before it, and is left out as well where the user gives his own.
+ *
+ * Holes of an item:
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same within a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type
+ *
+ * Of a tool: %N its name, %T its description, %J its schema; behind that it is
+ * known whether it is strict.
+ *
+ * Of a request: %M the model, %S the instructions, %X the limit of the answer,
+ * %C the tokens of a conversation, %K the tool that must be called, %G the
+ * member that the words of a reasoning are; %I the items and %L the tools,
+ * which whoever fills the form writes.
+ */
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       const char *value)
+/* Items are parts of messages, where a format has those. On which side of the
+ * conversation an item is, and how far a message of the model is written. */
+enum {
+    TCALL_SIDE_NONE_,
+    TCALL_SIDE_MODEL_,
+    TCALL_SIDE_TEXT_,
+    TCALL_SIDE_CALLS_,
+    /* Likewise, but its content is a list of parts, which reasoning began. */
+    TCALL_SIDE_PARTS_,
+    TCALL_SIDE_PARTS_TEXT_,
+    TCALL_SIDE_PARTS_CALLS_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
+    TCALL_SIDES_COUNT_
+};
+
+/* How a format writes its requests. */
+typedef struct tcall_request_forms_ {
+    const char *body;
+    const char *items;                   /* made by TCALL_FORMS_ */
+    const char *steps;                   /* of a message that holds items */
+    uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
+    const char *tool;
+    /* Writes reasoning that is no words as a member of a message; NULL: the
+     * form of such an item does. See >>servers. */
+    void (*data)(tcall_writer *out, tcall_str pieces);
+} tcall_request_forms_;
+
+/* A request at work: what its forms are filled with. */
+typedef struct tcall_filling_ {
+    tcall_writer *out;
+    const tcall_provider *provider;
+    const tcall_request_forms_ *forms;
+    const tcall_chat_request *request;
+    tcall_item item;        /* at hand */
+    const tcall_tool *tool; /* likewise */
+    tcall_strict_budget_ budget;
+    uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
+    bool sent;      /* there are tools */
+    bool user;      /* the last item is one of the user, not a result */
+    char choice;    /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
+    char id[9];              /* of the item, where its own is refused */
+} tcall_filling_;
+
+/* What belongs into a hole, unless it is written otherwise. A call whose
+ * arguments are no object was not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, value);
+    const tcall_chat_request *request = f->request;
+    const tcall_item *item = &f->item;
+    switch (hole) {
+    case 'M': return tcall_str_of(request->model);
+    case 'S': return tcall_str_of(request->system);
+    case 'K': return tcall_str_of(request->choice_name);
+    case 'G': return tcall_str_of(f->provider->member);
+    case 'N': return tcall_str_of(f->tool->name);
+    case 'T': return tcall_str_of(f->tool->description);
+    default: break;
+    }
+    if (hole == 'i' || hole == 'm')
+        return tcall_slice_(
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
+    if (hole == 'n' || hole == 'y')
+        return item->name;
+    if (hole == 's')
+        return item->signature;
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
+               ? tcall_slice_("{}", 2)
+               : item->text;
 }
 
-/* Likewise, unless there is no text. */
-TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
-                                         const char *value)
+/* A condition that holds, as a bit. */
+#define TCALL_WHERE_(letter, truth) \
+    ((uint32_t)((truth) ? 1 : 0) << ((letter) - 'A'))
+
+/* The conditions of a request, which are capitals in forms. */
+static uint32_t tcall_request_holds_(const tcall_filling_ *f)
 {
-    if (value && *value)
-        tcall_write_member_(out, key, value);
+    const tcall_chat_request *request = f->request;
+    const unsigned quirks = f->provider->quirks;
+    const bool limited = request->max_tokens > 0, large = request->context > 0;
+    const bool one = request->no_parallel;
+    return TCALL_WHERE_('X', limited) | TCALL_WHERE_('C', large) |
+           TCALL_WHERE_('B', limited || large) |
+           TCALL_WHERE_('W', limited || f->choice > '0') |
+           TCALL_WHERE_('Q', quirks & TCALL_QUIRK_MAX_TOKENS) |
+           TCALL_WHERE_('R', request->stream) |
+           TCALL_WHERE_('U',
+                        request->stream && !(quirks & TCALL_QUIRK_NO_USAGE)) |
+           TCALL_WHERE_('Y', quirks & TCALL_QUIRK_ASK_REASONING) |
+           TCALL_WHERE_('Z', request->cache_prompt) |
+           TCALL_WHERE_('S', request->system && *request->system) |
+           TCALL_WHERE_('L', f->sent) | TCALL_WHERE_('O', one) |
+           TCALL_WHERE_(
+               'P', f->sent && (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                                (one && !(quirks & TCALL_QUIRK_NO_PARALLEL))));
 }
 
-/* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      long value)
+/* Does a condition hold? A digit: the choice is this one; of an item: it has
+ * that; other small letters: the capital one does not hold. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
 {
-    if (value <= 0)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_int(out, (tcall_int)value);
+    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
+    if (condition <= '9')
+        return f->choice == condition;
+    if (strchr("smt", condition))
+        return tcall_hole_(f, condition).len > 0;
+    return holds == (condition < 'a');
 }
 
-/* Does the user give this member of the body? */
-TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
-                                   const char *key)
+/* Does the user give this member of the body? The key begins with a quote. */
+static bool tcall_is_extra_(const tcall_chat_request *request, const char *key)
 {
-    return request->extra &&
-           tcall_text_get_(tcall_text_space_(request->extra), key);
-}
-
-/* Writes the limit of the answer, unless the user gives one of his own. */
-TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
-                                           const tcall_chat_request *request,
-                                           const char *key, long value)
-{
-    if (!tcall_is_extra_(request, key))
-        tcall_write_limit_(out, key, value);
-}
-
-/* Begins the body. A format with a path of its own for streams says there which
- * model it is and whether it streams. */
-TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    if (!provider->stream_path)
-        tcall_write_member_(out, "model", request->model);
-}
-
-/* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
-                                        tcall_writer *out,
-                                        const tcall_chat_request *request)
-{
-    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
-    tcall_str members = tcall_text_verbatim_(open);
-    if (!provider->stream_path)
-        tcall_write_flag_(out, "stream", request->stream);
-    if (*open && *tcall_text_space_(open + 1) != '}')
-        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
-    return tcall_write_close(out, '}');
-}
-
-/* Begins an object of settings, where there are any and the user does not give
- * his own. Returns whether it has to be written, and then closed. */
-TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *key, bool any)
-{
-    if (!any || tcall_is_extra_(request, key))
-        return false;
-    tcall_write_key(out, key);
-    tcall_write_open(out, '{');
-    return true;
+    const char *own = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str name = tcall_slice_(key + 1, strcspn(key + 1, "\""));
+    return *own == '{' && tcall_text_member_(own, name);
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -154,99 +221,29 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* ---- items ---- */
-
-/* How a format writes an item: ready bytes with holes.
- *
- *   %i  its id         %m  the same, empty if it was made up here
- *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same within a string
- *   %s  its signature  %r  the text of a result, which says that it failed
- *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type
- *
- * What stands between %<s and %> is left out where %s is empty. The forms of
- * the kinds of items come first, then these. */
-enum {
-    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
-                                                   "": like another one */
-    TCALL_FORM_DATA_, /* a reasoning that is no words */
-    /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; "": each is a message. */
-    TCALL_FORM_NEXT_IMAGE_,
-    TCALL_FORM_NEXT_USER_
-};
-
-/* The forms of a format; "": items that are never written. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, next_image, next_user)                             \
-    static const char me[] =                                                  \
-        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
-             "\0" failure "\0" data "\0" next_image "\0" next_user;
-
-/* Returns the form that an item is written in, or NULL. */
-static const char *tcall_form_of_(const char *forms, const tcall_item *item)
-{
-    unsigned row = item->kind;
-    const char *form;
-    if (row == TCALL_ITEM_RESULT && item->error &&
-        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
-        row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
-        row = TCALL_FORM_DATA_;
-    form = tcall_nth_(forms, row);
-    return *form ? form : NULL;
-}
-
-/* What of the item goes into a hole. A call whose arguments are no object was
- * not run; it goes back without. */
-static tcall_str tcall_hole_(const tcall_item *item, char hole)
-{
-    switch (hole) {
-    case 'i': return item->id;
-    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n':
-    case 'y': return item->name;
-    case 's': return item->signature;
-    case 'a':
-    case 'q':
-        if (!item->is_object)
-            return tcall_slice_("{}", 2); /* fall through */
-    default: return item->text;
-    }
-}
-
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
+    const uint8_t *in = (const uint8_t *)bytes.ptr;
+    size_t part, at;
+    int i;
+    for (part = 0; part < bytes.len; part += 480) {
         if (!tcall_write_part_(out))
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        for (at = part; at < bytes.len && at < part + 480; at += 3) {
+            const size_t left = bytes.len - at;
+            const uint32_t bits = (uint32_t)in[at] << 16 |
+                                  (uint32_t)(left > 1 ? in[at + 1] : 0) << 8 |
+                                  (left > 2 ? in[at + 2] : 0u);
+            char text[4];
+            for (i = 0; i < 4; i++)
+                text[i] =
+                    (size_t)i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -259,50 +256,122 @@ static void tcall_write_inside_(tcall_writer *out, tcall_str text)
     out->quoted--;
 }
 
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *out, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    out->quoted++;
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(out, text);
+    out->quoted--;
+}
+
 /* Writes what belongs into a hole. The text of a result says that it failed,
  * for formats that have no flag for it; an object says so itself. */
-static void tcall_write_hole_(tcall_writer *out, char hole,
-                              const tcall_item *item)
+static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
-    tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+    const tcall_str text = tcall_hole_(f, hole);
+    tcall_writer *out = f->out;
+    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
-    if (hole == 'b')
-        tcall_write_base64_(out, value);
+    if (hole == 'X')
+        tcall_write_int(out, f->request->max_tokens);
+    else if (hole == 'C')
+        tcall_write_int(out, (tcall_int)f->request->context);
+    else if (hole == 'T')
+        tcall_write_description_(out, text.ptr ? text.ptr : "",
+                                 f->request->variables);
+    else if (hole == 'J')
+        f->holds =
+            (f->holds & ~TCALL_WHERE_('F', true)) |
+            TCALL_WHERE_('F', tcall_strict_write_(out, f->tool, &f->budget));
+    else if (hole == 'b')
+        tcall_write_base64_(out, text);
+    else if (hole == 'n')
+        tcall_write_name_(out, text);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
-        tcall_write_bytes(out, value.ptr, value.len);
-    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
-        tcall_write_name_(out, value);
+        tcall_write_bytes(out, text.ptr, text.len);
     else
-        tcall_write_inside_(out, value);
+        tcall_write_inside_(out, text);
 }
 
-/* Writes a form. Without an item it has no holes. */
-TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
-                                     const tcall_item *item)
+/* Returns what is behind the end of a part that is left out. */
+static const char *tcall_form_after_(const char *form)
 {
-    const char *hole;
-    tcall_write_comma_(out);
-    while ((hole = strchr(form, '%')) != NULL) {
-        tcall_write_bytes(out, form, (size_t)(hole - form));
-        form = hole + 2;
-        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
-            form = strstr(form, "%>") + 2;
-        else if (hole[1] != '<' && hole[1] != '>')
-            tcall_write_hole_(out, hole[1], item);
+    unsigned open = 1;
+    for (; open; form += 2) {
+        form = strchr(form, '%');
+        open = form[1] == '<' ? open + 1 : open - (form[1] == '>');
     }
-    tcall_write_text(out, form);
+    return form;
 }
 
-/* Writes a form with a text of ours in place of the name. */
-TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
-                                      const char *name)
+/* Begins a part, of which this is the condition. Returns where to go on. */
+static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.name = tcall_str_of(name);
-    tcall_write_form_(out, form, &item);
+    const bool member = part[1] == '"';
+    if (!tcall_form_wants_(f, *part) ||
+        (member && tcall_is_extra_(f->request, part + 1)))
+        return tcall_form_after_(part);
+    if (member)
+        tcall_write_comma_(f->out);
+    return part + 1;
 }
+
+/* Fills a form. Returns its end, or the letter of a hole for a list. */
+static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
+{
+    for (;;) {
+        const char *hole = form + strcspn(form, "%");
+        tcall_write_bytes(f->out, form, (size_t)(hole - form));
+        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
+            return *hole ? hole + 1 : hole;
+        form = hole + 2;
+        if (hole[1] == '<')
+            form = tcall_form_part_(f, form);
+        else if (hole[1] != '>')
+            tcall_write_hole_(f, hole[1]);
+    }
+}
+
+/* ---- items ---- */
+
+/* A format has a form for each kind of item, and then these. */
+enum {
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_,    /* a reasoning that is no words */
+    TCALL_FORM_THOUGHT_, /* one that is a part of a message's content */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
+
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning,  \
+                     data, thought, next_image, next_user)                     \
+    static const char me[] = user                                              \
+        "\0" text "\0" call "\0" result "\0" reasoning "\0" image "\0" failure \
+        "\0" data "\0" thought "\0" next_image "\0" next_user;
 
 /* ---- the conversation ---- */
 
@@ -324,300 +393,168 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results, and the next two nothing.
+/* What the model said in one answer is written in passes over its items. Where
+ * order counts the first writes all but the results, and the next two nothing.
  */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
     TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_
+    TCALL_PASS_RESULTS_,
+    TCALL_PASS_NONE_
 };
 
-/* The items of a conversation in the order in which providers want them. */
-typedef struct tcall_history_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t answer; /* where the answer at hand begins */
-    size_t at;     /* the place in it */
-    size_t item;   /* where the item of the user begins that was given last */
-    tcall_counted_ *counted; /* NULL: nothing is remembered */
-    size_t begun;            /* bytes written before the first item */
-    uint8_t pass;
-    bool after_call; /* in this pass */
-    bool user;       /* the last item is one of the user, not a result */
-    char id[9];      /* of the item, where its own is refused */
-} tcall_history_;
-
-/* Begins the items of a request. One that is only counted begins where the user
- * began to speak when it was counted last: then *state is what was then. */
-static void tcall_history_begin_(tcall_history_ *history,
-                                 const tcall_provider *to,
-                                 const tcall_chat_request *request,
-                                 tcall_writer *out, uint8_t *state)
+/* Reasoning is a secret between the model and its provider: is it this one's?
+ */
+static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
-    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
-    memset(history, 0, sizeof *history);
-    history->to = to;
-    history->chat = request->chat;
-    history->counted = counted;
-    history->begun = out->len;
-    if (!counted || !counted->at || counted->to != to)
-        return;
-    history->at = history->answer = counted->at;
-    out->len += counted->len;
-    out->last = counted->last;
-    *state = counted->state;
+    const tcall_provider *to = f->provider;
+    return to->reasoning && !f->request->chat->edited &&
+           tcall_str_eq(f->item.name, tcall_str_of(to->name));
 }
 
-/* Does the user begin to speak with this item? */
-static bool tcall_history_turns_(tcall_history_ *history,
-                                 const tcall_item *item)
+/* The pass in which the item at hand is written. */
+static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    const bool before = history->user;
-    history->user = tcall_item_opens_(item);
-    return history->user && !before && history->item;
+    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+        return TCALL_PASS_NONE_;
+    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
+        return TCALL_PASS_REASONING_;
+    if (f->item.kind == TCALL_ITEM_TEXT)
+        return TCALL_PASS_TEXT_;
+    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
 
-/* Remembers how much was written before the user began to speak. */
-static void tcall_history_note_(const tcall_history_ *history,
-                                const tcall_writer *out, uint8_t state)
+/* Prepares an item of the model. A signature that is none of this provider's is
+ * left out. A provider of signatures wants one of each call; of those that
+ * others made it takes this word. An item whose reasoning did not fit makes the
+ * request an error. */
+static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_counted_ *counted = history->counted;
-    if (!counted || out->error || out->len == history->begun)
-        return;
-    counted->to = history->to;
-    counted->at = history->item;
-    counted->len = out->len - history->begun;
-    counted->last = out->last;
-    counted->state = state;
-}
-
-/* Reasoning is a secret between the model and its provider: is this one's? */
-static bool tcall_history_owns_(const tcall_history_ *history,
-                                const tcall_item *item)
-{
-    const tcall_provider *to = history->to;
-    return to->reasoning && !history->chat->edited &&
-           tcall_str_eq(item->name, tcall_str_of(to->name));
-}
-
-/* Leaves out the signature of an item that is none of this provider's. A
- * provider of signatures wants one of each call; of those that others made it
- * takes this word. */
-static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
-{
-    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
-    const bool own = item->kind == TCALL_ITEM_CALL
-                         ? signs
-                         : tcall_history_owns_(history, item);
-    if (item->reasoning_dropped && !own)
-        item->reasoning_dropped = false;
+    tcall_item *item = &f->item;
+    const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool call = item->kind == TCALL_ITEM_CALL;
+    const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
-        !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
+        f->out->error = TCALL_E_MEMORY;
 }
 
-/* Is the item of the model given in this pass? */
-static bool tcall_history_takes_(tcall_history_ *history,
-                                 const tcall_item *item)
-{
-    uint8_t pass = TCALL_PASS_REASONING_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->after_call = true;
-    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
-        return true;
-    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
-        if (history->after_call)
-            pass = TCALL_PASS_CALLS_;
-        if (item->kind == TCALL_ITEM_TEXT)
-            pass = TCALL_PASS_TEXT_;
-    }
-    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
-                                     tcall_history_owns_(history, item));
-}
+/* ---- messages ----
+ *
+ * Items are parts of messages, where a format has those. Roles have to take
+ * turns: results of tools are said by the user, so what the user says next
+ * joins their message, where that may hold more.
+ *
+ * How OpenAI began to write them, a message of the model has its text, which is
+ * one string, and then its calls, which are one list. All else is a message
+ * each, but what an image of the user begins.
+ */
 
-/* Gives the next item, false at the end. An item whose reasoning did not fit
- * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
-                                       tcall_writer *out, tcall_item *item)
-{
-    for (;;) {
-        size_t next = history->at;
-        bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_is_users_(item->kind)) {
-            history->at = next;
-            if (tcall_history_takes_(history, item))
-                break;
-            continue;
-        }
-        history->after_call = false;
-        if (history->at != history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
-                                ? (uint8_t)TCALL_PASS_RESULTS_
-                                : (uint8_t)(history->pass + 1);
-            history->at = history->answer;
-            continue;
-        }
-        /* Results were given with their answer; one without a call is not. */
-        history->pass = TCALL_PASS_REASONING_;
-        history->item = history->at;
-        history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
-            item->kind = TCALL_ITEM_USER;
-            item->text = tcall_str_of("(an image was here, which is gone)");
-        }
-        if (!more || item->kind != TCALL_ITEM_RESULT)
-            return more;
-    }
-    tcall_history_sign_(history, item);
-    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, history->chat->block);
-    if (item->reasoning_dropped && !out->error)
-        out->error = TCALL_E_MEMORY;
-    if (history->pass == TCALL_PASS_RESULTS_)
-        tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for(history->to, item->id, history->id);
-    return true;
-}
-
-/* Writes items as messages that hold lists of them. Roles have to take turns:
- * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms; without the latter it is a
- * flat list. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    const bool flat = !*tcall_nth_(begin, 1);
-    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
-    tcall_item item;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &last);
-    while (tcall_history_next_(&history, out, &item)) {
-        const char *form = tcall_form_of_(forms, &item);
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, last);
-        if (!form || tcall_item_is_blank_(&item))
-            continue;
-        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
-                         (alone && item.kind == TCALL_ITEM_RESULT));
-        if (!flat && side != last) {
-            if (last)
-                tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
-            last = side;
-        }
-        tcall_write_form_(out, form, &item);
-    }
-    tcall_write_text(out, last ? "]}]" : "]");
-}
-
-/* ---- messages as OpenAI began to write them ---- */
-
-/* How far a message of the model is written: its text is one string, its calls
- * are one list. */
-enum {
-    TCALL_MESSAGE_NONE_,
-    TCALL_MESSAGE_OPEN_,
-    TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_,
-    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
-};
-
-/* What leads from each of the first three to the next, and ends the third; the
- * same where the content is a list of parts. */
+/* What leads to each side, of the model from the one before, and then what ends
+ * a message there. One of the model is ended behind its text. */
 static const char tcall_message_steps_[] =
-    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
-static const char tcall_message_parts_[] =
-    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
-
-typedef struct tcall_message_ {
-    tcall_writer *out;
-    const char *steps;
-    uint8_t written; /* TCALL_MESSAGE_..._ */
-} tcall_message_;
-
-static void tcall_message_to_(tcall_message_ *message, uint8_t to)
-{
-    if (message->written == TCALL_MESSAGE_NONE_ && to)
-        tcall_write_comma_(message->out);
-    while (message->written < to)
-        tcall_write_text(message->out,
-                         tcall_nth_(message->steps, message->written++));
-}
-
-static void tcall_message_end_(tcall_message_ *message)
-{
-    if (message->written == TCALL_MESSAGE_OPEN_)
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-    if (message->written)
-        tcall_write_text(message->out,
-                         message->written == TCALL_MESSAGE_TEXT_
-                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
-                             : "]}");
-    message->written = TCALL_MESSAGE_NONE_;
-    message->steps = tcall_message_steps_;
-}
-
-/* Writes reasoning that is no words as a member of a message: see >>servers. */
-typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
-
-/* Writes a reasoning, which led to the message: before its text and calls. A
- * further one after them cannot be said here. */
-static void tcall_message_reasoning_(tcall_message_ *message,
-                                     const tcall_item *reasoning,
-                                     const char *member, tcall_write_data_ data)
-{
-    tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
-        return;
-    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
-    if (reasoning->raw) {
-        data(out, reasoning->text);
-    } else if (member) {
-        tcall_write_pair_(out, member, reasoning->text);
-    } else {
-        if (message->steps == tcall_message_steps_)
-            tcall_write_form_(out, "\"content\":[", NULL);
-        message->steps = tcall_message_parts_;
-        tcall_write_form_(
-            out,
-            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
-            reasoning);
+    "\0{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0"
+    "{\"role\":\"assistant\",\"content\":[\0,{\"type\":\"text\",\"text\":\"\0"
+    "\"}],\"tool_calls\":[\0\0\0\0"
+    "\0\0\"}\0]}\0\0\"}]}\0]}\0\0\0]}";
+#define TCALL_MESSAGE_SIDES_(image)                            \
+    {                                                          \
+        TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
+            TCALL_SIDE_RESULTS_, TCALL_SIDE_MODEL_, image      \
     }
+
+/* The same of a format whose messages hold all kinds of items, and of one that
+ * has none. */
+#define TCALL_STEPS_(model, user) \
+    "\0" model "\0\0\0\0\0\0" user "\0" user "\0\0\0\0]}\0\0\0\0\0]}\0]}\0"
+static const char tcall_no_steps_[2 * TCALL_SIDES_COUNT_] = "";
+#define TCALL_ALL_SIDES_(results)                                        \
+    {                                                                    \
+        TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
+            TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
+    }
+
+static const char *tcall_step_(const tcall_filling_ *f, unsigned row)
+{
+    return tcall_nth_(f->forms->steps, row);
 }
 
-static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const char *forms)
+static void tcall_message_end_(tcall_filling_ *f)
 {
-    const char *form = tcall_form_of_(forms, item);
-    if (item->kind == TCALL_ITEM_TEXT) {
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(message->out, item->text);
-        return;
+    if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+    tcall_write_text(f->out, tcall_step_(f, TCALL_SIDES_COUNT_ + f->side));
+    f->side = TCALL_SIDE_NONE_;
+}
+
+static void tcall_message_to_(tcall_filling_ *f, unsigned to)
+{
+    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    if (f->side < first || f->side > to) {
+        tcall_message_end_(f);
+        if (*tcall_step_(f, first))
+            tcall_write_comma_(f->out);
+        f->side = (uint8_t)(first - 1);
     }
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
-                                     ? TCALL_FORM_NEXT_USER_
-                                     : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(message->out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE &&
-        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
-        message->written = TCALL_MESSAGE_SHOWN_;
+    while (f->side < to)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+}
+
+/* Do messages hold all kinds of items, if there are any? */
+static bool tcall_holds_all_(const tcall_filling_ *f)
+{
+    return f->forms->sides[TCALL_ITEM_TEXT] == TCALL_SIDE_MODEL_;
+}
+
+/* The side that the item at hand belongs to; 0: it can no longer be said, as
+ * reasoning behind a call. */
+static unsigned tcall_side_of_(const tcall_filling_ *f)
+{
+    const tcall_item *item = &f->item;
+    const unsigned side = f->forms->sides[item->kind];
+    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
+        return f->side;
+    if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
+        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+                   ? side + 3
+                   : side;
+    if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
+        return TCALL_SIDE_NONE_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
+}
+
+/* Returns the form that the item at hand is written in on its side, or NULL. */
+static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
+{
+    const tcall_item *item = &f->item;
+    const char *forms = f->forms->items, *form;
+    unsigned row = item->kind;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
+        row = TCALL_FORM_DATA_;
+    else if (side == TCALL_SIDE_PARTS_)
+        row = TCALL_FORM_THOUGHT_;
+    if (side == TCALL_SIDE_SHOWN_ && f->side == side)
+        row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_;
+    form = tcall_nth_(forms, row);
+    return side && *form ? form : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -625,42 +562,104 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said. data
- * may be NULL. */
-TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *forms,
-                                         tcall_write_data_ data)
+/* Remembers how much was written before the user began to speak, which he does
+ * with the item at this place. */
+static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_history_ history;
-    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
-    tcall_item item;
-    uint8_t after_result = false;
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    if (request->system && *request->system)
-        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
-                           request->system);
-    tcall_history_begin_(&history, provider, request, out, &after_result);
-    while (tcall_history_next_(&history, out, &item)) {
-        const bool said =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
-        /* Only what the user says joins what he shows. */
-        if (said != shown || item.kind == TCALL_ITEM_RESULT)
-            tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) && !shown)
-            tcall_history_note_(&history, out, after_result);
-        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
-            tcall_write_form_(out, tcall_no_answer_, NULL);
-        after_result = item.kind == TCALL_ITEM_RESULT;
-        if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, data);
-        else
-            tcall_message_item_(&message, &item, forms);
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
+}
+
+/* A request that is only counted begins where the user began to speak when it
+ * was counted last. Returns the place. */
+static size_t tcall_count_from_(tcall_filling_ *f)
+{
+    tcall_counted_ *counted = f->request->counted;
+    f->begun = f->out->len;
+    f->counted = f->out->sink || f->out->buf ? NULL : counted;
+    if (!f->counted || !counted->at || counted->to != f->provider)
+        return 0;
+    f->out->len += counted->len;
+    f->out->last = counted->last;
+    f->side = counted->state;
+    return counted->at;
+}
+
+/* Writes the item at hand, which is at this place, and of the message around it
+ * as much as it needs. */
+static void tcall_write_item_(tcall_filling_ *f, size_t at)
+{
+    const unsigned to = tcall_side_of_(f);
+    const char *form = tcall_form_of_(f, to);
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(&f->item);
+    const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
+    if ((!form && !data) ||
+        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        return;
+    if (opens && !f->user)
+        tcall_count_note_(f, at);
+    f->user = opens;
+    if (told && f->side == TCALL_SIDE_RESULTS_ &&
+        f->provider->turns & TCALL_TURNS_ANSWERED) {
+        tcall_write_comma_(f->out);
+        tcall_write_text(f->out, tcall_no_answer_);
     }
-    tcall_message_end_(&message);
-    tcall_write_text(out, "]");
+    tcall_message_to_(f, to);
+    if (to != TCALL_SIDE_TEXT_ && to != TCALL_SIDE_PARTS_TEXT_)
+        tcall_write_comma_(f->out);
+    if (form)
+        tcall_write_form_(f, form);
+    else
+        f->forms->data(f->out, f->item.text);
+}
+
+/* Writes one answer of the model, which begins at this place, with the results
+ * of its calls. Returns where it ends. */
+static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
+{
+    const tcall_chat *chat = f->request->chat;
+    uint8_t pass;
+    size_t at, next = from;
+    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+        bool after_call = false;
+        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
+                               !tcall_is_users_(f->item.kind);
+             at = next) {
+            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            if (pass != tcall_pass_of_(f, after_call) &&
+                (pass != TCALL_PASS_RESULTS_ ||
+                 f->item.kind != TCALL_ITEM_CALL))
+                continue;
+            tcall_item_prepare_(f);
+            if (pass == TCALL_PASS_RESULTS_)
+                tcall_find_result_(chat, next, &f->item);
+            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+            tcall_write_item_(f, at);
+        }
+    }
+    return at;
+}
+
+/* Writes the items of a request. Results are written with their answer; one
+ * without a call is not. */
+static void tcall_write_items_(tcall_filling_ *f)
+{
+    const tcall_chat *chat = f->request->chat;
+    size_t at = tcall_count_from_(f), next = at;
+    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
+        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
+            f->item.kind = TCALL_ITEM_USER;
+            f->item.text = tcall_str_of("(an image was here, which is gone)");
+        }
+        if (!tcall_is_users_(f->item.kind))
+            next = tcall_write_answer_(f, at);
+        else if (f->item.kind != TCALL_ITEM_RESULT)
+            tcall_write_item_(f, at);
+    }
+    tcall_message_end_(f);
 }
 
 /* ---- tools ---- */
@@ -679,133 +678,90 @@ static bool tcall_is_sent_(const tcall_provider *provider,
            strcmp(tool->name, request->choice_name) == 0;
 }
 
-static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
-                                                  tcall_str name)
+/* Writes the tools of a request. One that went out before the sink refused more
+ * is not written again; what it takes of the budget counts nevertheless. */
+static void tcall_write_tools_(tcall_filling_ *f)
 {
-    for (; table && table->name; table++)
-        if (tcall_str_eq(tcall_str_of(table->name), name))
-            return table;
-    return NULL;
-}
-
-/* Writes a description, ${name} replaced, in one pass: what a variable holds
- * is not looked at again. */
-static void tcall_write_description_(tcall_writer *out, const char *text,
-                                     const tcall_variable *variables)
-{
-    const char *open, *end;
-    text = text ? text : "";
-    while ((open = strstr(text, "${")) != NULL &&
-           (end = strchr(open, '}')) != NULL) {
-        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
-        const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(out, text, (size_t)(open - text));
-        tcall_write_text(out, found ? found->text : "${");
-        text = found ? end + 1 : open + 2;
-    }
-    tcall_write_text(out, text);
-}
-
-/* How a format writes its tools: what stands around their list and around
- * each, and how it calls the schema. */
-enum {
-    TCALL_TOOL_FORM_LIST_,
-    TCALL_TOOL_FORM_TOOL_,
-    TCALL_TOOL_FORM_SCHEMA_,
-    TCALL_TOOL_FORM_END_,
-    TCALL_TOOL_FORM_LIST_END_,
-    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
-                                 * be said */
-};
-
-/* Writes what all formats say of a tool: name, description, schema and
- * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              const tcall_chat_request *request,
-                                              const tcall_tool *tool,
-                                              tcall_strict_budget_ *budget,
-                                              const char *form)
-{
-    bool strict;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
-    tcall_write_member_(out, "name", tool->name);
-    tcall_write_key(out, "description");
-    tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, request->variables);
-    tcall_write_unquote(out);
-    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, budget);
-    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
-        tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
-}
-
-/* Writes the tools of a request. Returns false if there are none. One that went
- * out before the sink refused more is not written again; what it takes of the
- * budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *form)
-{
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    bool any = false;
     size_t i;
-    for (i = 0; i < request->tool_count; i++) {
-        const tcall_tool *tool = &request->tools[i];
-        if (!tcall_is_sent_(provider, request, i))
+    for (i = 0; i < f->request->tool_count; i++) {
+        f->tool = &f->request->tools[i];
+        if (!tcall_is_sent_(f->provider, f->request, i))
             continue;
-        if (!any)
-            tcall_write_form_(out, form, NULL);
-        any = true;
-        if (tcall_write_part_(out)) {
-            tcall_write_tool_(out, request, tool, &budget, form);
-            tcall_write_part_end_(out);
-        } else if (out->error) {
+        if (tcall_write_part_(f->out)) {
+            tcall_write_comma_(f->out);
+            tcall_write_form_(f, f->forms->tool);
+            tcall_write_part_end_(f->out);
+        } else if (f->out->error) {
             break; /* this was the last one */
         } else {
-            tcall_strict_spend_(tool, &budget);
+            tcall_strict_spend_(f->tool, &f->budget);
         }
     }
-    if (any)
-        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return any;
 }
 
-/* The tools of OpenAI's first format, which others took over. */
-static const char tcall_function_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
+/* The tools of OpenAI's first format, which others took over, and how the body
+ * names a choice among them. */
+static const char tcall_function_tool_[] =
+    "{\"type\":\"function\",\"function\":{\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}}";
+#define TCALL_OPENAI_CHOICES_(named)                                    \
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
+    "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
+    "%<P\"parallel_tool_calls\":%<Ofalse%>%<otrue%>%>"
 
-/* How a format writes the choice among its tools: forms by tcall_choice, and
- * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
- * the tool that must be called. */
-enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
-#define TCALL_OPENAI_CHOICES_(named)                                   \
-    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
-    "\0\"tool_choice\":\"any\""
-
-/* Writes the choice, as far as the server obeys, and whether an answer may hold
- * more than one call. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       const char *forms)
+/* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
+ * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
+static char tcall_choice_of_(const tcall_filling_ *f)
 {
-    const unsigned quirks = provider->quirks;
-    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
-    unsigned choice = request->choice;
+    const unsigned quirks = f->provider->quirks;
+    unsigned choice = f->request->choice;
     if (quirks & TCALL_QUIRK_NO_CHOICE ||
         (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
         choice = TCALL_CHOICE_AUTO;
     if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
         choice = TCALL_CHOICE_REQUIRED;
     if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
-        choice = TCALL_CHOICE_ANY_;
-    if (*tcall_nth_(forms, choice))
-        tcall_write_named_(out, tcall_nth_(forms, choice),
-                           request->choice_name);
-    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
-        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
+        choice = TCALL_CHOICE_ONE + 1;
+    return f->sent ? (char)('0' + choice) : '\0';
+}
+
+/* ---- the body ---- */
+
+/* Writes what the user adds to the body. */
+static void tcall_write_extra_(tcall_writer *out, const char *extra)
+{
+    const char *open = extra ? tcall_text_space_(extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+}
+
+/* Writes the body of a request by the forms of its provider. */
+TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
+                                       tcall_writer *out,
+                                       const tcall_chat_request *request)
+{
+    tcall_filling_ f;
+    const char *form;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.out = out;
+    f.provider = provider;
+    f.forms = (const tcall_request_forms_ *)provider->request;
+    f.request = request;
+    f.budget = tcall_strict_budget_of_(provider->strict);
+    for (i = 0; i < request->tool_count; i++)
+        f.sent = f.sent || tcall_is_sent_(provider, request, i);
+    f.choice = tcall_choice_of_(&f);
+    f.holds = tcall_request_holds_(&f);
+    tcall_write_open(out, '{');
+    for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
+        if (*form == 'I')
+            tcall_write_items_(&f);
+        else
+            tcall_write_tools_(&f);
+    tcall_write_extra_(out, request->extra);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- facts ---- */
@@ -813,7 +769,7 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* Makes the row of a provider, whose answers are in the format named. All texts
  * are literals, in one array that goes with the row; "" stands for NULL where
  * the row may have that. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+#define TCALL_PROVIDER_(name, format, request, url, path, stream_path, header, \
                         prefix, version, is, reasoning, member, strict,        \
                         quirks, turns)                                         \
     struct tcall_##name##_texts_ {                                             \
@@ -833,7 +789,8 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
         tcall_##name##_texts_.prefix_,                                         \
         {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
          TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
-        write,                                                                 \
+        tcall_write_request_,                                                  \
+        &request,                                                              \
         &tcall_##format##_answer_,                                             \
         tcall_##format##_stops_,                                               \
         tcall_##format##_types_,                                               \

@@ -93,40 +93,28 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "")
+    "", "%j", "%j", "", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const char tcall_responses_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+static const char tcall_responses_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
 
-static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+/* Nothing is kept on the server: the reasoning has to come along. */
+#define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
+static const char tcall_responses_body_[] =
+    "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
+    "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
+        TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_responses_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
-    tcall_write_max_tokens_(out, request, "max_output_tokens",
-                            request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
-        !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_responses_request_ = {
+    tcall_responses_body_, tcall_responses_forms_,
+    tcall_no_steps_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_responses_tool_, NULL};
 
-TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+TCALL_PROVIDER_(responses, responses, tcall_responses_request_,
                 "https://api.openai.com", "/v1/responses", "", "Authorization",
                 "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
                 TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)

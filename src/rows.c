@@ -247,7 +247,7 @@ static void tcall_rows_within_(tcall_machine *m, uint16_t i)
  * member that was done when its name was complete. */
 static void tcall_rows_begins_(tcall_machine *m)
 {
-    const tcall_target *target = &m->is.target;
+    const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)

@@ -38,16 +38,15 @@ static void tcall_say_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
         "an integer\0";
-    int index = 8;
+    int index = 7;
     if (types & TCALL_SHAPE_INTEGER) /* is said first */
         types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        types &= ~(1u << index);
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
-    }
+    for (; types; index--)
+        if (types >> index & 1) {
+            types ^= 1u << index;
+            tcall_write_flash(writer, tcall_word_at_(words, index));
+            tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
+        }
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -72,22 +71,17 @@ static void tcall_say_words_(tcall_writer *writer, const char *word,
 
 /* ---- limits ---- */
 
-/* A limit of a value that its schema says. */
+/* A limit of a value: one end of its shape, or a row of its schema. */
 typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
     tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
+    uint8_t digits;
+    uint8_t how;    /* TCALL_LIMIT_... */
+    tcall_str text; /* as a schema spells it, instead of the number */
 } tcall_limit_;
 
 enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
+/* What is limited, which says keywords and nouns. */
 enum {
     TCALL_LIMITS_NONE_,
     TCALL_LIMITS_VALUE_,
@@ -96,51 +90,70 @@ enum {
     TCALL_LIMITS_PROPERTIES_
 };
 
-static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+/* Returns what a kind of shapes limits. */
+TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 {
-    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
-    limit.number = number;
-    if (said)
-        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    return limit;
+    return kind == TCALL_KIND_TEXT   ? TCALL_LIMITS_LENGTH_
+           : kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+           : kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER
+               ? TCALL_LIMITS_VALUE_
+               : TCALL_LIMITS_NONE_;
 }
 
-/* Returns the limits of a shape. */
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    static const uint8_t of[] TCALL_FLASH_ = {
-        /* by kind */
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
-        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
-    tcall_int low = shape->low, high = shape->high;
-    tcall_int least = INT32_MIN, most = INT32_MAX;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = TCALL_FETCH_8_(of + shape->kind);
-    if (!is.of)
-        return is;
-    if (is.of == TCALL_LIMITS_VALUE_)
-        is.digits = shape->digits;
-    else
-        least = 0;
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Gives the low or the high limit of a shape. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
+{
+    const uint8_t of = tcall_limits_of_(shape->kind);
+    tcall_int number = high ? shape->high : shape->low;
+    tcall_int none = high ? INT32_MAX : INT32_MIN;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        low = range->low;
-        high = range->high;
-        least = INT64_MIN;
-        most = INT64_MAX;
+        number = high ? range->high : range->low;
+        none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    is.low =
-        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
-    is.high = tcall_limit_of_(
-        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
-        shape->flags & TCALL_MEMBER_UNDER);
-    return is;
+    if (of > TCALL_LIMITS_VALUE_ && !high)
+        none = 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = number;
+    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
+    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
+}
+
+static uint8_t tcall_limit_how_(unsigned keyword)
+{
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
+               ? TCALL_LIMIT_BEYOND_
+               : TCALL_LIMIT_WITHIN_;
+}
+
+/* Gives the limit that a row says. */
+static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
+{
+    memset(limit, 0, sizeof *limit);
+    limit->how = tcall_limit_how_(row->on);
+    if (row->on >= TCALL_ON_MIN_LENGTH_)
+        limit->number = (tcall_int)row->of.number;
+    else
+        limit->text = tcall_text_verbatim_(row->of.text);
 }
 
 /* Returns whether a keyword is the upper one of two. */
@@ -172,9 +185,10 @@ typedef struct tcall_said_fault_ {
     const char *value;          /* in the text, or NULL */
     const char *key;            /* of the member at the place, or NULL */
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
-    tcall_limits_ limits;       /* what to send: in these, */
-    unsigned types;             /* of these */
-    tcall_limit_ passed;        /* the one that is passed */
+    unsigned types;             /* what to send: of these, */
+    uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
+    tcall_limit_ limits[3];     /* the low and the high one; one of a row */
+    const tcall_limit_ *passed; /* the one that is passed */
     uint8_t keyword;            /* TCALL_ON_... */
     bool never;                 /* it misses a schema that is false */
     bool remedy;                /* what to send is said, too */
@@ -302,39 +316,42 @@ static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 }
 
 /* Writes the pointer of the value, or of the member whose name begins, at a
- * place in JSON text, which is read once and not behind the place. Returns the
- * quote of the last name, or NULL where the last step is an index. */
+ * place in JSON text, which is not read behind the place: once for each level
+ * that the place is in. Returns the quote of the last name, or NULL where the
+ * last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
-    /* 2 * index of an item; 1 + 2 * offset of a name, 1: it comes next */
-    uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
-    const char *p;
-    *step = 0;
-    for (p = text; p < place;
-         p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
-        if (*step == 1 && tcall_text_is_string_(p))
-            *step = 1 + 2 * (uint32_t)(p - text);
-        else if (*p == ',')
-            *step = *step & 1 ? 1 : *step + 2;
-        else if ((*p == '}' || *p == ']') && step > steps)
-            step--;
-        else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
-            *++step = *p == '{';
-    }
-    if (*step == 1 && tcall_text_is_string_(place))
-        *step = 1 + 2 * (uint32_t)(place - text);
-    else if (*step == 1)
-        step--;
-    for (at = steps + 1; at <= step; at++) {
-        if (!(*at & 1)) {
-            tcall_say_index_(writer, *at / 2);
-            continue;
+    const char *p, *name = NULL, *last = NULL;
+    unsigned level, depth;
+    uint32_t index = 0;
+    bool object = false;
+    for (level = 1;; level++, last = name) {
+        for (p = text, depth = 0; p < place;
+             p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
+            bool opens = *p == '{' || *p == '[';
+            depth += opens;
+            if (depth == level && (opens || *p == ',')) {
+                object = opens ? *p == '{' : object;
+                index = opens ? 0 : index + 1;
+                name = NULL;
+            } else if (depth == level && !name && tcall_text_is_string_(p)) {
+                name = p;
+            }
+            depth -= depth && (*p == '}' || *p == ']');
         }
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
+        if (depth == level && object && !name && tcall_text_is_string_(place))
+            name = place;
+        if (depth < level || (object && !name))
+            return last;
+        if (object) {
+            tcall_write_text(writer, "/");
+            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+        } else {
+            tcall_say_index_(writer, index);
+            name = NULL;
+        }
     }
-    return *step & 1 ? text + *step / 2 : NULL;
 }
 
 /* Returns whether a fault of a shape is of its object, not of a value. */
@@ -390,19 +407,19 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     if (said->value)
         tcall_say_sent_(said->out, said->value);
     else if (misfit->exact)
-        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+        tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
                                   said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
-        uint8_t quoted = said->out->quoted;
+        /* in plain text, too, no ends of lines, nothing for terminals */
+        uint8_t plain = !said->out->quoted;
         tcall_write_char_(said->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            said->out->quoted = 1;
+        said->out->quoted = (uint8_t)(said->out->quoted + plain);
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = quoted;
+        said->out->quoted = (uint8_t)(said->out->quoted - plain);
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
@@ -432,15 +449,15 @@ static void tcall_say_limit_(const tcall_said_fault_ *said,
 {
     if (limit->text.len)
         tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
-    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
-        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else if (said->of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->of);
     else
-        tcall_put_number_(said->out, limit->number, said->limits.digits);
+        tcall_put_number_(said->out, limit->number, limit->digits);
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+/* Writes what to send: "an integer from 1 to 7"; of counts without what is
+ * counted, and so without the " of " before it. */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
 {
     static const char ranges[] TCALL_FLASH_ =
         "\0"
@@ -454,31 +471,23 @@ static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
         " from %l to %h\0"
         " of %c to %h\0"
         " of %h\0";
-    const tcall_limits_ *is = &said->limits;
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
-        range = 9;
-    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_say_wanted_(tcall_said_fault_ *said)
-{
+    const tcall_limit_ *low = said->limits, *high = said->limits + 1;
     const tcall_shape *shape = said->shape;
+    int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
-    bool null_last = said->types & TCALL_SHAPE_NULL &&
-                     (word || said->limits.low.how || said->limits.high.how);
-    unsigned types =
-        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
+    if (range == 8 && low->number == high->number &&
+        tcall_str_eq(low->text, high->text))
+        range = 10;
+    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
+        range = 9;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
     else
-        tcall_say_types_(said->out, types);
-    tcall_say_range_(said, !types);
+        tcall_say_types_(said->out, said->types & ~null_last);
+    tcall_say_text_(said, tcall_word_at_(ranges, range) +
+                              (said->types & ~null_last ? 0 : 4));
     if (null_last)
         TCALL_SAY(said->out, " or null");
 }
@@ -486,12 +495,12 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
 /* Writes for how much the struct has room. */
 static void tcall_say_room_(tcall_said_fault_ *said)
 {
-    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+    if (said->of == TCALL_LIMITS_VALUE_) {
         tcall_say_wanted_(said);
         return;
     }
     TCALL_SAY(said->out, "at most ");
-    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+    if (said->of == TCALL_LIMITS_ITEMS_) {
         tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
     } else {
         tcall_put_number_(said->out, said->shape->size - 1, 0);
@@ -513,9 +522,8 @@ static void tcall_say_known_(const tcall_said_fault_ *said)
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
-    return said->value &&
-           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
-            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+    return said->value && (said->of == TCALL_LIMITS_LENGTH_ ||
+                           (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
 /* Writes which limit was passed. */
@@ -524,7 +532,7 @@ static void tcall_say_passed_(tcall_said_fault_ *said)
     static const char ways[] TCALL_FLASH_ =
         "under the minimum %p\0over the maximum %p\0"
         "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed.how == TCALL_LIMIT_BEYOND_) +
+    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
               tcall_is_upper_(said->keyword);
     tcall_say_text_(said, tcall_word_at_(ways, way));
 }
@@ -537,15 +545,14 @@ TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    uint8_t of_what = said->limits.of;
     bool counted = tcall_is_counted_(said);
     if (letter == 'v' && !tcall_say_came_(said)) {
         tcall_write_flash(
-            out, tcall_word_at_(things,
-                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+            out, tcall_word_at_(
+                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
     } else if (letter == 'n' && counted) {
         TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, of_what);
+        tcall_say_count_(out, is->count, said->of);
         tcall_write_char_(out, ',');
     } else if (letter == 'n') {
         TCALL_SAY(out, "is");
@@ -572,11 +579,9 @@ TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
     } else if (letter == 'k') {
         tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, &said->passed, counted);
-    } else if (letter == 'h') {
-        tcall_say_limit_(said, &said->limits.high, false);
+        tcall_say_limit_(said, said->passed, counted);
     } else if (letter != 'v') {
-        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+        tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
 
@@ -616,7 +621,7 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 }
 
 /* Says a fault of a shape. */
-static void tcall_say_shape_(tcall_said_fault_ *said)
+TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
@@ -624,9 +629,10 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
     said->part = tcall_say_part_;
     said->shape = shape;
     said->types = tcall_types_of_(shape->types);
-    said->limits = tcall_limits_of_(shape);
-    said->passed =
-        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    said->of = tcall_limits_of_(shape->kind);
+    tcall_limit_of_(&said->limits[0], shape, false);
+    tcall_limit_of_(&said->limits[1], shape, true);
+    said->passed = &said->limits[tcall_is_upper_(said->keyword)];
     tcall_say_misfit_(said, is->keyword);
 }
 
@@ -705,7 +711,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 /* Returns the next word of an enum, or name of a property, or NULL. */
 static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
+    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -751,7 +757,7 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
     const char *item = tcall_text_first_(array), *next = item;
     for (; index && next; index--) {
         item = next;
-        next = tcall_text_after_(tcall_text_skip_(item));
+        next = tcall_text_sibling_(item);
     }
     return next ? next : item;
 }
@@ -815,29 +821,6 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_part_(of, letter);
 }
 
-/* Returns what a keyword limits. */
-static uint8_t tcall_limits_by_(unsigned keyword)
-{
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
-}
-
-/* Returns the limit that a row says. */
-static tcall_limit_ tcall_limit_by_(const tcall_row *row)
-{
-    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
-    tcall_limit_ limit = tcall_limit_of_(
-        counts ? (tcall_int)row->of.number : 0, true,
-        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
-    if (!counts)
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
 /* Says a misfit of a schema. */
 TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 {
@@ -845,25 +828,22 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 #define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
         TCALL_SENTENCES_(TCALL_X_);
 #undef TCALL_X_
-    const tcall_node *node = said->is->node;
-    const tcall_row *row = node->rows;
+    const tcall_row *row = said->is->node->rows;
     unsigned keyword = said->keyword;
     said->part = tcall_say_row_part_;
-    said->limits.of = tcall_limits_by_(keyword);
-    said->types = said->limits.of > TCALL_LIMITS_VALUE_
-                      ? 0 /* counts are said alone */
-                      : tcall_types_of_(node->types);
-    if (said->limits.of == TCALL_LIMITS_VALUE_)
+    said->of = tcall_limits_by_(keyword);
+    if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
+        said->types = tcall_types_of_(said->is->node->types);
+    if (said->of)
         said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    if (said->limits.of)
-        said->passed = tcall_limit_by_(said->is->row);
-    for (; said->limits.of && row; row = tcall_row_next_(row))
-        if (tcall_limits_by_(row->on) == said->limits.of)
-            *(tcall_is_upper_(row->on) ? &said->limits.high
-                                       : &said->limits.low) =
-                tcall_limit_by_(row); /* of two the one that excludes its own */
+    for (; row && said->of; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
+            tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
+    if (said->of)
+        tcall_limit_by_(&said->limits[2], said->is->row);
+    said->passed = &said->limits[2];
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
-        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        said->of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
     if (!tcall_say_misfit_(said, keyword))
         tcall_say_sentence_(said, sentences, (int)keyword);
@@ -871,17 +851,14 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 
 /* ---- whole faults ---- */
 
-/* What says the fault of a node; NULL where there are but shapes. */
+/* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
-    if (!said->is->node)
-        tcall_say_shape_(said);
-    else if (say)
-        say(said);
+    say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
@@ -917,7 +894,8 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 int tcall_write_fault(tcall_writer *writer, const char *text,
                       const tcall_fault *is)
 {
-    return tcall_write_fault_(writer, tcall_say_node_, text, is);
+    return tcall_write_fault_(
+        writer, is->node ? tcall_say_node_ : tcall_say_shape_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -928,6 +906,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -946,28 +929,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */

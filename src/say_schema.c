@@ -11,6 +11,13 @@
  * read from there by instructions of their own.
  */
 
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
+
 /* ---- texts in flash ---- */
 
 /* Writes a JSON string. */
@@ -50,56 +57,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * within, as deep as the decoder goes. `depth` is that of the object or list
  * that a value is in; the outermost has 1.
  */
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
 
 /* ---- values of a struct ---- */
 
@@ -243,32 +200,32 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within limits that is nearest to one that is liked, as a
- * multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+/* Returns the number within a low and a high limit that is nearest to one that
+ * is liked, as a multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
                                 tcall_int one, tcall_int step)
 {
-    tcall_int low = is->low.number, high = is->high.number;
-    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (is->low.how && value < low)
+    tcall_int low = limits[0].number, high = limits[1].number;
+    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (limits[0].how && value < low)
         value = low;
     value += (step - value % step) % step;
-    if (is->high.how && value > high)
+    if (limits[1].how && value > high)
         value = high - (high % step + step) % step;
-    if (is->low.how && value < low) /* 0.5, not 1 */
-        value = is->low.number / 2 + is->high.number / 2;
+    if (limits[0].how && value < low) /* 0.5, not 1 */
+        value = limits[0].number / 2 + limits[1].number / 2;
     return value;
 }
 
 /* Writes a value of one of these types, which has no parts. */
 TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limits_ *is,
+                                            const tcall_limit_ limits[2],
                                             tcall_int step)
 {
     tcall_int one = 1, len, i;
     if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(is, 5, 1, 1);
+        len = tcall_nearest_(limits, 5, 1, 1);
         tcall_write_quote(out);
         for (i = 0; i < len && !out->error; i++)
             tcall_write_char_(out, "value"[i % 5]);
@@ -278,11 +235,12 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else if (types == TCALL_SHAPE_NULL) {
         tcall_write_null(out);
     } else {
-        for (i = 0; i < is->digits; i++)
+        for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_write_comma_(out);
-        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
-                          is->digits);
+        tcall_put_number_(out,
+                          tcall_nearest_(limits, one, one, step ? step : one),
+                          limits->digits);
     }
 }
 
@@ -290,19 +248,22 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_limit_ limits[2];
     (void)at;
+    tcall_limit_of_(&limits[0], node, false);
+    tcall_limit_of_(&limits[1], node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else
-        tcall_put_near_(out, node->types, &is, 1);
+        tcall_put_near_(out, node->types, limits, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
 }
 
 /* ---- an example of what the text of a schema allows ---- */
@@ -332,18 +293,19 @@ TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
     bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
     tcall_int step =
         tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    tcall_limits_ is;
+    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    tcall_limit_ limits[2];
     uint8_t on;
-    memset(&is, 0, sizeof is);
-    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    memset(limits, 0, sizeof limits);
+    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
     for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == is.of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on)))
-            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
-                tcall_example_units_(schema, on, is.digits), true,
-                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
-    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+        if (tcall_limits_by_(on) == of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on))) {
+            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
+            limit->number = tcall_example_units_(schema, on, limits->digits);
+            limit->how = tcall_limit_how_(on);
+        }
+    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -417,10 +379,14 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_scalar_(out, schema, types);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -449,26 +415,28 @@ static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
     return types & ~(1u << index);
 }
 
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
+/* Writes the low or the high bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void
+tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 {
     static const char keys[] TCALL_FLASH_ =
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    tcall_limit_ limit;
+    const uint8_t of = tcall_limits_of_(shape->kind);
     bool kept = view->mode == TCALL_STRICT_NONE;
+    tcall_limit_of_(&limit, shape, high);
     if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = limits->of != TCALL_LIMITS_LENGTH_;
+        kept = of != TCALL_LIMITS_LENGTH_;
     if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || !kept)
+        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
+    if (!limit.how || !kept)
         return;
     tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
+                   tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
+                                            ? high
+                                            : of * 2 + high));
+    tcall_put_number_(view->out, limit.number, limit.digits);
 }
 
 /* Begins the schema of a value with its first type, which says all that is not
@@ -479,7 +447,6 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     unsigned types = tcall_types_of_(shape->types);
-    tcall_limits_ limits = tcall_limits_of_(shape);
     if (null)
         types |= TCALL_SHAPE_NULL;
     if ((types & all) == all)
@@ -490,8 +457,8 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     }
     if (types)
         types = tcall_view_type_(view->out, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
+    tcall_view_bound_(view, shape, false);
+    tcall_view_bound_(view, shape, true);
     if (shape->kind == TCALL_KIND_CHOICE) {
         const char *word = (const char *)shape->more;
         int32_t left = shape->high;
@@ -714,8 +681,7 @@ typedef struct tcall_strict_walk_ {
 static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+    for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
         if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
@@ -795,8 +761,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -808,16 +773,19 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
+    tcall_str step;
     int i = walk->depth, len;
     if (!ref || ref[0] != '"' || ref[1] != '#')
         return NULL;
     while (at && *p == '/') {
-        bool object = *at == '{';
         p++;
         len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
+        step = tcall_slice_(name, (size_t)(len < 0 ? 0 : len));
+        if (len < 0)
+            at = NULL;
+        else if (*at == '[')
+            at = tcall_text_at_(at, tcall_index_of_(step));
+        else if ((at = tcall_text_member_(at, step)))
             at = tcall_text_value_(at);
     }
     while (at && i-- > 0)
@@ -1011,7 +979,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -1024,7 +992,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else

@@ -60,27 +60,26 @@ static void tcall_write_joined_(tcall_writer *out, const char *first,
                                 const char *next, const char *end, unsigned row)
 {
     const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
-    const bool joined = row < TCALL_DETAIL_JOINED_;
+    tcall_str last = {NULL, 0};
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
         const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (joined && !text) {
+        if (!text) {
             tcall_write_key(out, key);
             tcall_write_char_(out, '"');
         }
         text = more;
-        if (joined)
-            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
-                              tcall_text_inner_(text).len);
+        last = tcall_text_inner_(text);
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, last.ptr, last.len);
     }
-    if (text && joined)
-        tcall_write_char_(out, '"');
-    if (!text || joined)
+    if (!text)
         return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (row >= TCALL_DETAIL_JOINED_)
+        tcall_write_bytes(out, last.ptr, last.len);
+    tcall_write_char_(out, '"');
 }
 
 /* Is the key, quotes included, one of those that are put together? */
@@ -116,7 +115,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
-    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
+    tcall_write_text(out, "\"reasoning_details\":[");
     for (; piece; piece = next) {
         next = tcall_detail_end_(piece, end);
         if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -129,16 +128,15 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 
 /* ---- all of them ---- */
 
-/* Writes the body for a server that speaks OpenAI's format. */
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, tcall_write_details_);
-}
+/* A server's reasoning may go back. */
+static const tcall_request_forms_ tcall_openai_served_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, tcall_write_details_};
+#define tcall_responses_served_ tcall_responses_request_
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+#define TCALL_X_(name, format, url, path, header, prefix, ...)             \
+    TCALL_PROVIDER_(name, format, tcall_##format##_served_, url, path, "", \
                     header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_

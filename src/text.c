@@ -132,10 +132,8 @@ static bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    const char *end = tcall_text_space_(tcall_text_skip_(text));
-    if (*end == ':')
-        end = tcall_text_skip_(tcall_text_space_(end + 1));
-    return tcall_text_after_(end);
+    return tcall_text_after_(tcall_text_skip_(
+        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -315,17 +313,21 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 
 /* ---- members ---- */
 
-/* Returns the key of the member of the object at text that has this name; in an
- * array the element whose index the name is; NULL where there is none. */
+/* Returns the key of the member of the object at text that has this name, or
+ * NULL where there is none. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    bool object = *text == '{';
-    uint32_t index = 0;
-    size_t i;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     text = tcall_text_first_(text);
-    while (text && !(object ? tcall_text_same_(text, name) : !index--))
+    while (text && !tcall_text_same_(text, name))
+        text = tcall_text_sibling_(text);
+    return text;
+}
+
+/* Returns an element of the array at text, or NULL. */
+TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
+{
+    text = index < 0 ? NULL : tcall_text_first_(text);
+    for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
@@ -460,24 +462,6 @@ TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
     return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
 }
 
-/* Decodes one name of a pointer in place. Returns its new length, or -1 where
- * a ~ is followed by anything but 0 and 1. */
-TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
-{
-    int from, to = 0;
-    for (from = 0; from < len; from++) {
-        char c = name[from];
-        if (c == '~') {
-            char which = ++from < len ? name[from] : (char)0;
-            if (which != '0' && which != '1')
-                return -1;
-            c = which == '0' ? '~' : '/';
-        }
-        name[to++] = c;
-    }
-    return to;
-}
-
 /* Bytes of a name in a pointer of a URI, once it is decoded. */
 #define TCALL_NAME_MAX_ 64
 
@@ -488,22 +472,26 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
                                       char name[TCALL_NAME_MAX_])
 {
     const char *p = *at;
+    bool tilde = false; /* the byte before begins an escape */
     int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
+    while (*p != '/' && *p != '"') {
+        int byte = (unsigned char)*p++, high;
+        if (byte == '%') {
+            high = tcall_hex_(p[0]);
+            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            p += 2;
+        } else if (byte == '\\') {
+            byte = -1;
         }
+        if (byte < 0 || len == TCALL_NAME_MAX_ ||
+            (tilde && byte != '0' && byte != '1'))
+            return -1;
+        name[len] = (char)(!tilde ? byte : byte == '0' ? '~' : '/');
+        tilde = !tilde && byte == '~';
+        len += !tilde;
     }
     *at = p;
-    return tcall_pointer_unescape_(name, len);
+    return tilde ? -1 : len;
 }
 
 /* ---- parsing ---- */
@@ -517,15 +505,21 @@ typedef struct tcall_seen_keys_ {
 } tcall_seen_keys_;
 
 /* Returns the first key of the object that stands in it before. The hashes of
- * some are compared with those of all that follow, pass by pass: the first
- * with a small table, those after it with what there is. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
+ * as many as there is memory for are compared with those of all that follow,
+ * pass by pass. */
+static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
 {
     const char *from = tcall_text_first_(object), *key, *rest;
+    /* a key has two bytes at least */
+    size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
     uint32_t few[TCALL_SEEN_SLOTS_];
-    tcall_seen_keys_ seen = {few, TCALL_SEEN_SLOTS_};
+    if (seen.count < TCALL_SEEN_SLOTS_) {
+        seen.slots = few;
+        seen.count = TCALL_SEEN_SLOTS_;
+    }
+    seen.count = seen.count < most ? seen.count : most;
     for (; from; from = rest) {
-        size_t room = seen.count / 4 * 3;
+        size_t room = seen.count - seen.count / 4 - 1;
         memset(seen.slots, 0, seen.count * sizeof *seen.slots);
         for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
@@ -541,11 +535,6 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
             } else if (!rest) {
                 rest = key;
             }
-        }
-        if (rest && more.count > seen.count) {
-            size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-            seen.slots = more.slots; /* a key has two bytes at least */
-            seen.count = more.count < most ? more.count : most;
         }
     }
     return NULL;
@@ -647,12 +636,8 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = index >= 0 && tcall_json_type(array) == TCALL_ARRAY;
-    tcall_json v =
-        tcall_json_of_(has ? tcall_text_first_(array.at) : NULL, NULL);
-    for (; v.at && index; index--)
-        v = tcall_json_next(v);
-    return v;
+    bool has = tcall_json_type(array) == TCALL_ARRAY;
+    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -683,24 +668,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
-/* Reads a number. Returns whether it is one. */
-static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
+/* Gives a number * 10^decimals, and the sign of what was cut off. Returns
+ * whether it is a number, and fits. */
+static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
+                              int *rest)
 {
-    bool is = tcall_json_type(v) == TCALL_NUMBER;
-    if (is)
-        *number = tcall_text_number_(v.at);
-    return is;
+    tcall_num_ n;
+    if (tcall_json_type(v) != TCALL_NUMBER)
+        return false;
+    n = tcall_text_number_(v.at);
+    return tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
-    tcall_num_ n;
     tcall_int out;
     int rest;
-    return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
-                   tcall_num_whole_(&n, 0, &out, &rest)
-               ? out
-               : fallback;
+    return tcall_json_whole_(v, 0, &out, &rest) && !rest ? out : fallback;
 }
 
 int tcall_json_int(tcall_json v, int fallback)
@@ -711,11 +695,9 @@ int tcall_json_int(tcall_json v, int fallback)
 
 long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
-    tcall_num_ n;
     tcall_int out;
     int rest;
-    return tcall_json_number_(v, &n) &&
-                   tcall_num_whole_(&n, decimals, &out, &rest) &&
+    return tcall_json_whole_(v, decimals, &out, &rest) &&
                    (tcall_int)(long)out == out
                ? (long)out
                : fallback;
@@ -725,6 +707,8 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
-                                                                    : fallback;
+    if (tcall_json_type(v) != TCALL_NUMBER)
+        return fallback;
+    n = tcall_text_number_(v.at);
+    return tcall_num_double_(&n, &out) ? out : fallback;
 }

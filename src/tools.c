@@ -14,7 +14,7 @@
  * never called. */
 TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 {
-    if (tc->ready)
+    if (tc->error > 0)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
@@ -99,20 +99,10 @@ const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
     return tcall_namesake_(tc, name, NULL);
 }
 
-const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
-{
-    while (*i < tc->desc.tool_count) {
-        const tcall_tool *tool = &tc->desc.tools[(*i)++];
-        if (tcall_enabled(tool, allow))
-            return tool;
-    }
-    return NULL;
-}
-
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters.text || tool->shape;
+    return tool->parameters.text || tool->parameters.made;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -143,11 +133,11 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
     X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
                  "set allow_no_schema")                                           \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
-            "which is written from the shape")                                    \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(STRUCT, "only parameters may be a TCALL_STRUCT: give a JSON Schema")        \
+    X(READER, "a schema has no reader: write TCALL_JSON({...}), "                 \
+              "TCALL_SCHEMA_TEXT(text), tcall_schema_text_of(text) or "           \
+              "TCALL_STRUCT(name)")                                               \
+    X(STRICT, "strict needs parameters to hold the model to")                     \
     X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
     X(SERVICES, "services and service_count belong together: give both")          \
     X(NAMELESS, "services has one without a name: nobody could find it")          \
@@ -178,10 +168,10 @@ TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
     return TCALL_E_TOOL;
 }
 
-/* A text that nothing reads cannot be checked. */
+/* A schema that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
 {
-    return source.text && !source.reader;
+    return (source.text || source.made) && !source.reader;
 }
 
 /* Returns whether another tool has the name of a row. */
@@ -203,6 +193,9 @@ static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
            TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
            TCALL_FAULT_(NO_SCHEMA,
                         !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(STRUCT, (tool->output.made && !tool->output.text) ||
+                                    (tool->provider_schema.made &&
+                                     !tool->provider_schema.text)) |
            TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
                                     tcall_is_unread_(tool->output) ||
                                     tcall_is_unread_(tool->provider_schema));
@@ -373,12 +366,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
     tc->distinct = false; /* of rows that are added nobody knows */
-    tc->error = r;
+    tc->error = r < 0 ? r : 1;
     tc->busy = NULL;
-    if (r < 0) {
+    if (r < 0) { /* nothing can be found, and so nothing can be called */
         tc->desc.tool_count = 0;
         tc->desc.stages = NULL;
     }
@@ -575,7 +566,6 @@ static uint32_t tcall_row_slips_(const tcall_tool *tool)
                             TCALL_EVERYTHING) |
            TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
            TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
-           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
            TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
            TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
@@ -746,6 +736,6 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
 TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
                                     const tcall_author_ *author)
 {
-    *out = *author->made;
+    *out = *(const tcall_schema *)author->made;
     return TCALL_OK;
 }

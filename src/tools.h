@@ -140,15 +140,15 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
-/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+/* A schema with its reader: of raw JSON TCALL_JSON({...}), of a text
  * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
- * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
- * none. */
+ * of nodes that build/shapes made of it TCALL_NODES(name), of a struct that
+ * TCALL_SHAPE made TCALL_STRUCT(name). All zero: there is none. */
 typedef struct tcall_schema_text {
-    const char *text;                          /* ends with NUL */
+    const char *text; /* JSON Schema, ends with NUL; NULL: a shape */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
-    const struct tcall_schema
-        *made; /* its nodes; NULL: the reader makes them */
+    const void *made; /* its tcall_object; of a text its tcall_schema, NULL: the
+                       * reader makes it */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -158,14 +158,12 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text parameters;      /* of the arguments, an object; of a
+                                        * struct, cx->bound is that */
     tcall_schema_text output;          /* of the result; default: any */
     tcall_schema_text provider_schema; /* sent in place of parameters; the
                                         * check stays with parameters */
     tcall_run run;
-    /* Says what the arguments are in place of parameters: the schema is written
-     * from it, and cx->bound is its struct. */
-    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
@@ -173,31 +171,31 @@ typedef struct tcall_tool {
     uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
-    bool strict;          /* ask the provider to hold the model to the schema */
-    bool confirm;         /* ask for approval before each run */
-    bool looks_first;     /* with confirm: the tool looks whether the call can
-                           * succeed, and asks then itself: tcall_approval */
-    bool streaming;       /* gives output as it goes */
-    bool idempotent;      /* a second run of a call changes nothing more; only
-                           * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see >>loops */
-    bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may use it; default: everyone */
-    uint16_t groups;      /* bits: what it belongs to; default: everything */
-    uint16_t cost;        /* in units of your own */
+    bool allow_no_schema;         /* no parameters: nothing is checked */
+    bool strict;       /* ask the provider to hold the model to the schema */
+    bool confirm;      /* ask for approval before each run */
+    bool looks_first;  /* with confirm: the tool looks whether the call can
+                        * succeed, and asks then itself: tcall_approval */
+    bool streaming;    /* gives output as it goes */
+    bool idempotent;   /* a second run of a call changes nothing more; only
+                        * such tools, and those that only read, are retried */
+    bool allow_repeat; /* the same call may be made again in a turn, as of
+                        * a clock: see >>loops */
+    bool pinned;       /* always among the picks */
+    uint16_t roles;    /* bits: who may use it; default: everyone */
+    uint16_t groups;   /* bits: what it belongs to; default: everything */
+    uint16_t cost;     /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
-/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
- * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
-            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
-            0, false, false, confirm, false, false, false, false, false, 0, 0, \
-            0, NULL                                                            \
+/* A whole row for a tool with a shape that only a server without a registry
+ * reads, by its decoder; texts are in flash: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)      \
+    {                                                                         \
+        name, NULL, description, NULL, {NULL, NULL, shape},                   \
+            {NULL, NULL, NULL}, {NULL, NULL, NULL}, run, NULL, NULL, 0,       \
+            permissions, 0, 0, 0, false, false, confirm, false, false, false, \
+            false, false, 0, 0, 0, NULL                                       \
     }
 
 /* Number of rows of a table. */
@@ -214,6 +212,11 @@ typedef struct tcall_tool {
 #define TCALL_NODES(name)                                \
     {                                                    \
         name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+/* The struct that TCALL_SHAPE made, which the arguments are read into. */
+#define TCALL_STRUCT(name)                       \
+    {                                            \
+        NULL, &tcall_shape_reader, &name##_shape \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -406,9 +409,8 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
-    bool distinct; /* in tcall_init: no two rows have one name */
-    bool ready;
-    int error;                /* of tcall_init */
+    bool distinct;            /* in tcall_init: no two rows have one name */
+    int error;                /* of tcall_init; 1: none, it is ready */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
@@ -439,28 +441,21 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
-/* Returns the tool with this name, or NULL. */
+/* Returns the tool with this name, or NULL. All of them are the rows of
+ * tc->desc.tools. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* Returns true when permissions `allow` suffice to see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool, as
+ * none do for a row of tc->desc.tools that is free. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Visits the tools that permissions `allow` suffice for:
- *
- *     size_t i = 0;
- *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
- */
-TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
-                                            unsigned allow);
 
 /* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
  * texts must stay; it is checked like those of tcall_init, but its schema is
  * compiled when a call comes. So a function can make a definition, and the
  * tools of one registry can be added to another:
  *
- *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
- *         row = *tool;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
- *     }
+ *     row = *tcall_find(&other, name);
+ *     row.provided_by = "other";
+ *     tcall_add(&tc, &row);
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
@@ -482,7 +477,7 @@ typedef struct tcall_judged_ {
     const char *which;
 } tcall_judged_;
 
-/* Private: what is asked of a text. */
+/* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
@@ -493,7 +488,7 @@ struct tcall_schema_reader_ {
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
-    void (*example)(tcall_writer *out, const char *text, int depth);
+    void (*example)(tcall_writer *out, tcall_schema_text source);
     /* For one call: compiles to the end of the block. */
     int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
     /* Checks what a tool has written. */
@@ -501,6 +496,8 @@ struct tcall_schema_reader_ {
 };
 
 #ifndef TOOLCALL_STATIC
+/* Reads into a struct, as its shape says. */
+TCALL_API const struct tcall_schema_reader_ tcall_shape_reader;
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */

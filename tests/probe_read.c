@@ -61,7 +61,8 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
         tcall_write_open(w, '{');
         tcall_write_key(w, "id");
         /* Only what the provider sent: an id that was made up is not shown. */
-        tcall_write_str(w, item.synthetic_id ? tcall_str_of("") : item.id);
+        tcall_write_str(w, item.flags & TCALL_FLAG_MADE_ID ? tcall_str_of("")
+                                                           : item.id);
         tcall_write_key(w, "name");
         tcall_write_str(w, item.name);
         tcall_write_key(w, "arguments");

@@ -95,11 +95,11 @@ static int told_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 }
 
 static const tcall_tool told_tools[] = {{.name = "told",
-                                         .shape = &told_shape,
+                                         .parameters = TCALL_STRUCT(told),
                                          .run = told_run,
                                          .permissions = TCALL_READ},
                                         {.name = "nothing",
-                                         .shape = &nothing_shape,
+                                         .parameters = TCALL_STRUCT(nothing),
                                          .run = told_run,
                                          .permissions = TCALL_READ}};
 

@@ -247,7 +247,8 @@ int main(void)
         memset(&tool, 0, sizeof tool);
         memset(&desc, 0, sizeof desc);
         tool.name = "t", tool.description = "d", tool.run = run;
-        tool.shape = shapes[i], tool.permissions = TCALL_READ;
+        tool.parameters = (tcall_schema_text){NULL, &tcall_shape_reader, shapes[i]};
+        tool.permissions = TCALL_READ;
         desc.block = block, desc.block_size = sizeof block;
         desc.tools = &tool, desc.tool_count = 1, desc.allow = TCALL_READ;
         tcall_writer_init(&out, answer, sizeof answer);

@@ -155,10 +155,10 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
 {
     memset(tools, 0, 3 * sizeof *tools);
     tools[0].name = "lamp";
-    tools[0].shape = &lamp_shape;
+    tools[0].parameters = (tcall_schema_text)TCALL_STRUCT(lamp);
     tools[0].run = lamp_run;
     tools[1].name = "plan";
-    tools[1].shape = &plan_shape;
+    tools[1].parameters = (tcall_schema_text)TCALL_STRUCT(plan);
     tools[1].run = plan_run;
     tools[2].name = "twice";
     tools[2].parameters = tcall_schema_text_of("{\"type\":\"object\"}");

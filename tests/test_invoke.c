@@ -761,7 +761,7 @@ static void test_struct(void)
     tcall_call call;
     memset(&desc, 0, sizeof desc);
     lamps[0].name = "set_lamp";
-    lamps[0].shape = &lamp_shape;
+    lamps[0].parameters = (tcall_schema_text)TCALL_STRUCT(lamp);
     lamps[0].run = set_lamp;
     lamps[0].permissions = TCALL_ACTUATE;
     desc.tools = lamps;

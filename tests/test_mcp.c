@@ -874,7 +874,7 @@ static void test_context(void)
 {
     static const tcall_tool tools[] = {{.name = "led",
                                         .description = "d",
-                                        .shape = &led_shape,
+                                        .parameters = TCALL_STRUCT(led),
                                         .run = context_run,
                                         .permissions = TCALL_READ}};
     tcall_mcp_desc desc = hand_desc();
@@ -924,11 +924,9 @@ static void test_other_ways(void)
         CHECK(tcall_mcp_init(&server, &less) == TCALL_E_USAGE);
     }
     desc = hand_desc();
-    rows[1].shape = NULL;
     rows[1].parameters = tcall_schema_text_of(text_schema);
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
-    rows[1].shape = &led_shape;
-    rows[1].parameters = tcall_schema_text_of(NULL);
+    rows[1].parameters = (tcall_schema_text)TCALL_STRUCT(led);
     desc.room_size = sizeof(struct led);
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
     rows[1].name = "a_name_too_long_for_this_board";

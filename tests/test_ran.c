@@ -283,9 +283,9 @@ static void test_again(void)
     CHECK(in(request, "do not repeat") && in(request, "Made before"));
     desc.hooks = hooks; /* one mechanism, whatever else is there */
     desc.hook_count = 2;
-    CHECK(talk(answers) == TCALL_OK && runs == 1 && loops.count == 0);
+    CHECK(talk(answers) == TCALL_OK && runs == 1 && loops.next == 0);
     agent_desc.allow_repeat = true; /* now it is the hook's */
-    CHECK(talk(answers) == TCALL_OK && runs == 1 && loops.count == 1);
+    CHECK(talk(answers) == TCALL_OK && runs == 1 && loops.next == 1);
     desc.hooks = NULL;
     desc.hook_count = 0;
     CHECK(talk(answers) == TCALL_OK && runs == 2);

@@ -7,6 +7,8 @@
 #include "check.h"
 #include "result_log.h"
 
+TCALL_EMPTY_SHAPE(nothing)
+
 static char block[8192], result[512], report[2048];
 static tcall tc;
 static tcall_writer out, faults;
@@ -105,11 +107,12 @@ static int add(const char *name)
 static const char *names(unsigned allow)
 {
     static char list[128];
-    const tcall_tool *t;
-    size_t i = 0;
+    size_t i;
     list[0] = '\0';
-    while ((t = tcall_next_tool(&tc, &i, allow)) != NULL) {
-        strcat(list, t->name);
+    for (i = 0; i < tc.desc.tool_count; i++) {
+        if (!tcall_enabled(&tc.desc.tools[i], allow))
+            continue;
+        strcat(list, tc.desc.tools[i].name);
         strcat(list, " ");
     }
     return list;
@@ -163,6 +166,16 @@ static void test_come_and_go(bool lazy)
     t = made("bad");
     t.parameters = tcall_schema_text_of("{\"type\":\"dict\"}");
     CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    for (i = 0; i < 2; i++) { /* no shape fills a struct of these */
+        t = made("shaped");
+        *(i ? &t.output : &t.provider_schema) =
+            (tcall_schema_text)TCALL_STRUCT(nothing);
+        CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    }
+    t = made("unread"); /* its row is for a server without a registry */
+    t.parameters = (tcall_schema_text)TCALL_STRUCT(nothing);
+    t.parameters.reader = NULL;
+    CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
     for (i = 0; i < 3; i++) { /* text that nothing reads */
         t = made("unread");
         (i == 0   ? &t.parameters
@@ -175,7 +188,8 @@ static void test_come_and_go(bool lazy)
     tcall_write_bytes(&faults, "", 1);
     CHECK(strstr(report, "third: another tool has this name\n"));
     CHECK(strstr(report, "bad: parameters: /type: unknown type"));
-    CHECK(strstr(report, "unread: a schema has text, but no reader: write "
+    CHECK(strstr(report, "shaped: only parameters may be a TCALL_STRUCT"));
+    CHECK(strstr(report, "unread: a schema has no reader: write "
                          "TCALL_JSON({...}), "));
 
     /* Another schema in the row of one that was compiled. */
@@ -285,7 +299,6 @@ static void test_provided(void)
     static tcall_tool theirs[2];
     tcall other;
     tcall_desc d;
-    const tcall_tool *t;
     tcall_call call;
     size_t i;
     memset(&d, 0, sizeof d);
@@ -299,8 +312,8 @@ static void test_provided(void)
     d.tool_count = 2;
     CHECK(tcall_init(&other, &d) == TCALL_OK);
     start(false, 4);
-    for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;) {
-        tcall_tool row = *t;
+    for (i = 0; i < other.desc.tool_count; i++) {
+        tcall_tool row = other.desc.tools[i];
         row.provided_by = "other";
         CHECK(tcall_add(&tc, &row) >= 0);
     }

@@ -169,6 +169,8 @@ static void test_side_by_side(machine *m)
 /* What was noted of an item is still noted of it. */
 static void test_flags(machine *m)
 {
+    static const uint8_t flags[] = {TCALL_FLAG_MADE_ID, TCALL_FLAG_RAW,
+                                    TCALL_FLAG_DROPPED, TCALL_FLAG_UNSIGNED};
     size_t at = 0;
     tcall_item item;
     int i;
@@ -177,10 +179,7 @@ static void test_flags(machine *m)
         memset(&item, 0, sizeof item);
         item.kind = TCALL_ITEM_TEXT;
         item.text = tcall_str_of("a");
-        item.synthetic_id = i == 0;
-        item.raw = i == 1;
-        item.reasoning_dropped = i == 2;
-        item.is_unsigned = i == 3;
+        item.flags = flags[i];
         item.error = i == 2 ? TCALL_E_CUT : TCALL_OK;
         CHECK(tcall_chat_add(&m->agent.chat, &item) == TCALL_OK);
     }
@@ -190,9 +189,7 @@ static void test_flags(machine *m)
         CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
     }
     for (i = 0; tcall_chat_next(&m->agent.chat, &at, &item); i++) {
-        CHECK(item.synthetic_id == (i == 0) && item.raw == (i == 1));
-        CHECK(item.reasoning_dropped == (i == 2));
-        CHECK(item.is_unsigned == (i == 3));
+        CHECK(item.flags == flags[i]);
         CHECK(item.error == (i == 2 ? TCALL_E_CUT : TCALL_OK));
         CHECK(tcall_str_eq(item.text, tcall_str_of("a")));
         CHECK(!item.id.len && !item.name.len && !item.signature.len);

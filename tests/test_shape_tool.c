@@ -53,7 +53,7 @@ static void set_tools(void)
     tools[0].name = "weather";
     tools[0].description = "Forecast.";
     tools[0].run = weather_run;
-    tools[0].shape = &weather_shape;
+    tools[0].parameters = (tcall_schema_text)TCALL_STRUCT(weather);
     tools[0].permissions = TCALL_READ;
     tools[1].name = "echo";
     tools[1].description = "Echo.";
@@ -207,7 +207,7 @@ static void test_coerced(void)
           TCALL_NUMBER);
     CHECK(tcall_json_type(tcall_json_get(call.asked->args, "limits")) ==
           TCALL_ARRAY);
-    CHECK(call.asked->coerced.len > 0);
+    CHECK(call.asked->coercion != NULL);
     tcall_release(&tc, &call);
 }
 
@@ -301,7 +301,7 @@ static int agrees(void *user, const tcall_tool *tool, tcall_json args,
 {
     const char *city = tcall_json_string(tcall_json_get(args, "city"), "");
     (void)user;
-    if (tool->shape)
+    if (!tool->parameters.text)
         return strchr(city, '\\') ? TCALL_E_INVALID : TCALL_OK;
     tcall_write_text(why, "no");
     return TCALL_E_INVALID;
@@ -399,7 +399,7 @@ static void test_example(void)
     tcall_desc desc;
     set_tools();
     memset(&desc, 0, sizeof desc);
-    tools[0].shape = &sample_shape;
+    tools[0].parameters = (tcall_schema_text)TCALL_STRUCT(sample);
     CHECK(start(&tc, &desc) == TCALL_OK);
     answer(&tc, "weather", "{}");
     CHECK(says("Example: weather(three=3, least=-5, negative=-9, flag=true, "
@@ -411,14 +411,12 @@ static void test_example(void)
 static void test_registry(void)
 {
     static const char *const sentences[] = {
-        "weather: parameters and shape say the same twice",
         "echo: parameters is missing: give a JSON Schema, or a shape"};
     tcall tc;
     tcall_desc desc;
     tcall_writer report;
     size_t i;
     set_tools();
-    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[1].parameters = tcall_schema_text_of(NULL);
     memset(&desc, 0, sizeof desc);
     tcall_writer_init(&report, out_text, sizeof out_text - 1);

@@ -53,7 +53,7 @@ static const char *texted(const tcall_text_calls *calls, const char *text,
     tcall_writer_init(&w, out, sizeof out - 1);
     for (at = 0; tcall_chat_next(&chat, &at, &item);) {
         if (item.kind == TCALL_ITEM_CALL) {
-            CHECK(item.id.len == 9 && item.synthetic_id);
+            CHECK(item.id.len == 9 && item.flags & TCALL_FLAG_MADE_ID);
             show(&w, item.name, "(");
             show(&w, item.text, ")");
         } else {

@@ -96,7 +96,8 @@ static inline void show_call(tcall_writer *w, const tcall_item *call)
     int error = call->error ? call->error : read_arguments(call->text);
 
     tcall_write_text(w, "call: ");
-    show(w, call->synthetic_id ? tcall_str_of("+") : call->id, " ");
+    show(w, call->flags & TCALL_FLAG_MADE_ID ? tcall_str_of("+") : call->id,
+         " ");
     show(w, call->name, "(");
     show(w, call->text, ")");
     if (error < 0)

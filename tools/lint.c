@@ -779,10 +779,11 @@ static bool ttool_lint_parse_(const char *text, tcall_json *schema,
 /* Writes the schema that the arguments are checked against. */
 static void ttool_lint_write_(tcall_writer *writer, const tcall_tool *tool)
 {
-    if (tool->shape)
-        tcall_write_shape(writer, tool->shape);
-    if (tool->parameters.text)
-        tcall_write_text(writer, tool->parameters.text);
+    const tcall_schema_text *source = &tool->parameters;
+    if (source->text)
+        tcall_write_text(writer, source->text);
+    else if (source->made)
+        tcall_write_shape(writer, (const tcall_object *)source->made);
 }
 
 /* Returns the same as text that the caller frees; NULL: there is none. */
@@ -836,8 +837,8 @@ int ttool_lint(const tcall_tool *tools, size_t tool_count,
     for (i = 0; strict && i < tool_count; i++) {
         lint.tool = &tools[i];
         ttool_lint_tool_(&lint, strict, strict_count);
-        strict_count +=
-            tools[i].strict && (tools[i].parameters.text || tools[i].shape);
+        strict_count += tools[i].strict &&
+                        (tools[i].parameters.text || tools[i].parameters.made);
     }
     free(strict);
     return lint.count;

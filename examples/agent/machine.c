@@ -144,7 +144,7 @@ const tcall_tool machine_tools[MACHINE_TOOLS] = {
         .name = "convert_unit",
         .description = "Convert a value between units of length, mass, volume, "
                        "speed or temperature.",
-        .shape = &conversion_shape,
+        .parameters = TCALL_STRUCT(conversion),
         .run = convert_unit,
         .permissions = TCALL_READ,
     },

@@ -26,7 +26,7 @@ static int run_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static const tcall_tool tools[] = {
     {.name = "relay",
      .description = "Switch relays of this board on or off",
-     .shape = &relay_shape,
+     .parameters = TCALL_STRUCT(relay),
      .run = run_relay,
      .permissions = TCALL_ACTUATE,
      .confirm = true}};

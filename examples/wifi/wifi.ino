@@ -43,7 +43,7 @@ static int begin()
     int error = tport_arduino_init(&port, &net, "api.openai.com", 443, "");
     tool.name = "set_led";
     tool.description = "Switch the LED of the board on or off.";
-    tool.shape = &led_shape;
+    tool.parameters = TCALL_STRUCT(led);
     tool.run = setLed;
     tool.permissions = TCALL_ACTUATE;
     desc.block = block;

@@ -18,7 +18,7 @@ int main(void)
     static const char text[] = "{\"city\":\"Bern\"}";
     union my_room args;
     tcall_decoder decoder;
-    tcall_decoder_init(&decoder, my_tools[0].shape, &args);
+    tcall_decoder_init(&decoder, &weather_shape, &args);
     tcall_decoder_feed(&decoder, text, sizeof text - 1);
     if (tcall_decoder_end(&decoder) || strcmp(args.weather.city, "Bern") ||
         args.weather.days != 3 || strcmp(my_tools[0].name, "weather"))

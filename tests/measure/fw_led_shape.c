@@ -19,7 +19,7 @@ static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static const tcall_tool tools[] = {{
     .name = "set_led",
     .description = "Switch the board's LED on or off.",
-    .shape = &led_args_shape,
+    .parameters = TCALL_STRUCT(led_args),
     .run = set_led,
     .permissions = TCALL_WRITE,
 }};

@@ -19,7 +19,7 @@ int main()
     tcall_writer out;
     tcall tc;
     tool.name = "set_led";
-    tool.shape = &led_shape;
+    tool.parameters = TCALL_STRUCT(led);
     tool.run = set_led;
     tool.permissions = TCALL_ACTUATE;
     desc.tools = &tool;
