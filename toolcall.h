@@ -1060,226 +1060,6 @@ struct tcall_syntax_ {
 };
 
 /* ==========================================================================
- * >>read: bytes in, checked values out
- *
- * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
- * it recognises RFC 8259 strictly, checks each value against its shape and
- * stores it in the caller's struct. It keeps no text and needs no memory but
- * itself, whatever the length of the message:
- *
- *     struct weather args;
- *     tcall_decoder decoder;
- *
- *     tcall_decoder_init(&decoder, &weather_shape, &args);
- *     while ((len = receive(bytes)) > 0)
- *         tcall_decoder_feed(&decoder, bytes, len);
- *     if (tcall_decoder_end(&decoder) == TCALL_OK)
- *         run(&args);
- *
- * What does not fit its shape is noted and reading goes on, for what follows
- * may be needed to answer: the id of a request often comes after its
- * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
- */
-
-/* Objects and lists with a shape of their own that may lie within each other.
- * Deeper ones are refused as a misfit. */
-#ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 6
-#endif
-
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
- */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
-#else
-#define TOOLCALL_NUMBER_DIGITS 20
-#endif
-#endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
-#endif
-
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-#if TOOLCALL_MISFIT_TEXT > 255
-#error "TOOLCALL_MISFIT_TEXT must be at most 255"
-#endif
-
-/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
- * of a shape, and with most values of schemas. The keyword is that of JSON
- * Schema where there is one. A text that is empty is the one before. In them %v
- * is the value, %t its type, %u the limit that was passed, %n how many it has
- * where that is known; %s is what to send, %r how much there is room for, %m
- * the name of a property, %x the unknown name, and %k which ones are known. */
-#define TCALL_MISFITS(X)                                                    \
-    X(TYPE, "type", "%v is %t", "; send %s")                                \
-    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
-    X(MAXIMUM, "maximum", "", "")                                           \
-    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "", "")                                      \
-    X(MIN_ITEMS, "minItems", "", "")                                        \
-    X(MAX_ITEMS, "maxItems", "", "")                                        \
-    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
-    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
-    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
-/* One thing that is wrong, and the way to it from the root: the index of a
- * member or item at each level. The index of a member that its object does not
- * know is 0xFFFF. */
-typedef struct tcall_misfit {
-    uint8_t code;  /* tcall_misfit_code */
-    uint8_t steps; /* of trail */
-    bool exact;    /* got is the value; else it was larger or had more digits */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t text_len; /* of text; 0: nothing was kept */
-#endif
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
-    int32_t got; /* a number that is out of bounds, in units of its shape */
-#if TOOLCALL_MISFIT_TEXT
-    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
-#endif
-} tcall_misfit;
-
-/* What a user of the recogniser adds to its table who fills a struct: it notes
- * what is wrong with the value that so many levels lead to. */
-typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
-typedef struct tcall_fit_user_ {
-    tcall_syntax_user_ syntax;
-    tcall_note_ note;
-} tcall_fit_user_;
-
-/* A value at work on its shape: the one that comes next or is read, or an
- * object or list around it. */
-typedef struct tcall_place_ {
-    const void *what; /* its tcall_shape; of an object that is open its
-                       * tcall_object; NULL: it has none */
-    char *base;       /* where it is kept, or NULL */
-    uint16_t index;   /* the member or item at hand */
-} tcall_place_;
-
-#define TCALL_NO_MEMBER_ 0xFFFF
-
-/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
- * a word in flash that begins with the same bytes stands for it. */
-typedef struct tcall_words_ {
-    const char *list;     /* all words */
-    const char *word;     /* that one, or NULL: there is none */
-    uint8_t index, count; /* of the word; of all */
-} tcall_words_;
-
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
-/* A number in units of the last digit that counts. */
-typedef struct tcall_units_ {
-    tcall_int value; /* surplus digits are cut off; or the end of the range that
-                        it is beyond */
-    int rest;        /* the sign of what was left out, or 0 */
-} tcall_units_;
-
-/* Values on their way into a struct, whoever reads them. */
-typedef struct tcall_fit_ {
-    tcall_place_ *place; /* of the value that comes next or is read; what it is
-                          * in lies before it */
-    union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
-    } now;
-    const tcall_object *object; /* of the root, and of a hole */
-    const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character; 0: its name is
-                       * read */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the name, string or number */
-} tcall_fit_;
-
-typedef struct tcall_decoder tcall_decoder;
-
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
-#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
-#else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
-#endif
-
-/* A decoder at work. What is said to be private is its own. */
-struct tcall_decoder {
-    tcall_syntax_ syntax; /* private */
-
-    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
-    size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
-
-    /* private */
-    tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
-    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
-
-    /* public again; these are set after tcall_decoder_init. */
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
-     * read there and *out to where its offset counts from; so far they are the
-     * hole's own. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
-
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-};
-
-/* Prepares to read one object of this shape into its struct, which is set to
- * its defaults when the object opens. */
-TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
-                                  const tcall_object *shape, void *out);
-/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
- * after a misfit, when reading goes on; or the error that ended it:
- * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
-TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
-                                 size_t len);
-/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
- * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
- * struct be used. */
-TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
- * lost a byte. Where it cannot be called at that moment, it may put the byte
- * 0xFF into the line instead, which no JSON text has. */
-TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-
-/* ==========================================================================
  * >>text: values
  *
  * A value is its text: strict JSON, in which each getter looks for what it is
@@ -1511,6 +1291,100 @@ enum {
     TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
 
+/* ---- values on their way into a struct ---- */
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* What a user of the recogniser adds to its table who fills a struct: it notes
+ * what is wrong with the value that so many levels lead to. */
+typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+typedef struct tcall_fit_user_ {
+    tcall_syntax_user_ syntax;
+    tcall_note_ note;
+} tcall_fit_user_;
+
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
+
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
+ * a word in flash that begins with the same bytes stands for it. */
+typedef struct tcall_words_ {
+    const char *list;     /* all words */
+    const char *word;     /* that one, or NULL: there is none */
+    uint8_t index, count; /* of the word; of all */
+} tcall_words_;
+
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int places;    /* digits before the point; less 0s that follow it at once */
+    int power;     /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    union {
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
+    } now;
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character; 0: its name is
+                       * read */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the name, string or number */
+} tcall_fit_;
+
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
  *
@@ -1538,7 +1412,7 @@ enum {
  * it.
  *
  * For each open value the machine keeps a run of frames, one for each node that
- * is at work on it, in the arena.
+ * is at work on it, in the arena. Faults and coercions lie at its end.
  */
 
 /* Coercions of one text that are kept; further ones are only counted. */
@@ -1560,13 +1434,13 @@ typedef struct tcall_target {
     void *out;
 } tcall_target;
 
-/* How to read. Zero: any JSON value, of which no text is kept. The memories
- * stay the caller's and live as long as the machine. */
+/* How to read. Zero: any JSON value, of which no text is kept. It and its
+ * memories stay the caller's and live as long as the machine. */
 typedef struct tcall_machine_desc {
     tcall_target target;
     char *text;  /* for the checked text, or NULL, if the target is zero */
     size_t size; /* one more than the JSON text has bytes is enough */
-    void *arena; /* for frames, aligned to pointers */
+    void *arena; /* for frames and faults, aligned to pointers */
     size_t arena_size; /* 1 KB does for most; see tcall_schema */
     /* tcall_coerce: what misses its node, but means one that all admit, becomes
      * that, see there. NULL: it does not. */
@@ -1622,29 +1496,26 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
+    const tcall_fault *faults; /* the first TOOLCALL_MAX_FAULTS, in the arena */
     uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
     uint8_t types; /* of the value that is read; 0: of none, a container ends
                     * next */
     bool named;    /* a name has begun */
-    bool inner;    /* the value that begins takes the place of a string, */
-    bool again;    /* which is being read again */
+    bool inner;    /* the value that begins takes the place of a string */
     bool heard;    /* the value has a shape */
     bool brings;   /* a frame of the run has rows that bring more */
     uint16_t first, frames; /* the run of the value; slots in use */
     uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again;         /* bytes of a string that is read again, else 0 */
     uint32_t escapes; /* bytes that they take in the string, less one each */
-    tcall_fit_ fit;
     int32_t steps;
     size_t gap;        /* in the arena, at the least */
     tcall_slot_ *slot; /* the arena: frames from here, */
     tcall_open_ *open; /* open containers from its end: the innermost */
-    tcall_machine_desc is;
-
-    /* public again */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    tcall_fit_ *fit;   /* of a shape, in place of frames; else NULL */
+    const tcall_machine_desc *is;
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -1678,6 +1549,134 @@ TCALL_API const tcall_rows tcall_schema_rows;
 /* A shape: fills its struct. */
 TCALL_API const tcall_rows tcall_shape_rows;
 #endif
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* Significant digits of a number that are kept while it comes. Further ones
+ * only matter to a double (kind number) where all of these agree with the
+ * middle of two doubles: then it is refused as a misfit (room). No such middle
+ * has more than 768, so with 768 none is. At least 20; where no integer has 64
+ * bits, 10.
+ */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+#if TOOLCALL_MISFIT_TEXT > 255
+#error "TOOLCALL_MISFIT_TEXT must be at most 255"
+#endif
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len; /* of text; 0: nothing was kept */
+#endif
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
+} tcall_misfit;
+
+typedef struct tcall_decoder tcall_decoder;
+
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
+#else
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#endif
+
+/* A decoder at work. What is said to be private is its own. */
+struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
+
+    /* private */
+    tcall_fit_ fit;
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a misfit, when reading goes on; or the error that ended it:
+ * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -2074,9 +2073,21 @@ typedef enum tcall_kind {
                         the user, in front of what he says */
 } tcall_kind;
 
+/* What is noted of an item. */
+enum {
+    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
+                              * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
+                              * words */
+    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
+                              * no signature for this one */
+};
+
 /* One thing said in a conversation. */
 typedef struct tcall_item {
-    uint8_t kind; /* tcall_kind */
+    uint8_t kind;  /* tcall_kind */
+    uint8_t flags; /* TCALL_FLAG_... */
     /* Of a result: why the call failed. Of a call: it must not run,
      * TCALL_E_CUT, TCALL_E_MEMORY (its arguments were too large to keep) or
      * TCALL_E_UNHANDLED (they came in a form that is not read). Arguments that
@@ -2089,13 +2100,6 @@ typedef struct tcall_item {
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, nine letters and digits were
-                        * made up */
-    bool raw; /* reasoning: text is the provider's own data, no words */
-    bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_unsigned; /* call: of a provider that signs them, which gave no
-                       * signature for this one */
-    bool is_object;   /* private, call: text is known to be one JSON object */
 } tcall_item;
 
 /* Private: how much of a conversation a request was counted to have, up to a
@@ -2266,15 +2270,15 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
-/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+/* A schema with its reader: of raw JSON TCALL_JSON({...}), of a text
  * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
- * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
- * none. */
+ * of nodes that build/shapes made of it TCALL_NODES(name), of a struct that
+ * TCALL_SHAPE made TCALL_STRUCT(name). All zero: there is none. */
 typedef struct tcall_schema_text {
-    const char *text;                          /* ends with NUL */
+    const char *text; /* JSON Schema, ends with NUL; NULL: a shape */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
-    const struct tcall_schema
-        *made; /* its nodes; NULL: the reader makes them */
+    const void *made; /* its tcall_object; of a text its tcall_schema, NULL: the
+                       * reader makes it */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -2284,14 +2288,12 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text parameters;      /* of the arguments, an object; of a
+                                        * struct, cx->bound is that */
     tcall_schema_text output;          /* of the result; default: any */
     tcall_schema_text provider_schema; /* sent in place of parameters; the
                                         * check stays with parameters */
     tcall_run run;
-    /* Says what the arguments are in place of parameters: the schema is written
-     * from it, and cx->bound is its struct. */
-    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
@@ -2299,31 +2301,31 @@ typedef struct tcall_tool {
     uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
-    bool strict;          /* ask the provider to hold the model to the schema */
-    bool confirm;         /* ask for approval before each run */
-    bool looks_first;     /* with confirm: the tool looks whether the call can
-                           * succeed, and asks then itself: tcall_approval */
-    bool streaming;       /* gives output as it goes */
-    bool idempotent;      /* a second run of a call changes nothing more; only
-                           * such tools, and those that only read, are retried */
-    bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see >>loops */
-    bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may use it; default: everyone */
-    uint16_t groups;      /* bits: what it belongs to; default: everything */
-    uint16_t cost;        /* in units of your own */
+    bool allow_no_schema;         /* no parameters: nothing is checked */
+    bool strict;       /* ask the provider to hold the model to the schema */
+    bool confirm;      /* ask for approval before each run */
+    bool looks_first;  /* with confirm: the tool looks whether the call can
+                        * succeed, and asks then itself: tcall_approval */
+    bool streaming;    /* gives output as it goes */
+    bool idempotent;   /* a second run of a call changes nothing more; only
+                        * such tools, and those that only read, are retried */
+    bool allow_repeat; /* the same call may be made again in a turn, as of
+                        * a clock: see >>loops */
+    bool pinned;       /* always among the picks */
+    uint16_t roles;    /* bits: who may use it; default: everyone */
+    uint16_t groups;   /* bits: what it belongs to; default: everything */
+    uint16_t cost;     /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
-/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
- * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
-            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
-            0, false, false, confirm, false, false, false, false, false, 0, 0, \
-            0, NULL                                                            \
+/* A whole row for a tool with a shape that only a server without a registry
+ * reads, by its decoder; texts are in flash: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)      \
+    {                                                                         \
+        name, NULL, description, NULL, {NULL, NULL, shape},                   \
+            {NULL, NULL, NULL}, {NULL, NULL, NULL}, run, NULL, NULL, 0,       \
+            permissions, 0, 0, 0, false, false, confirm, false, false, false, \
+            false, false, 0, 0, 0, NULL                                       \
     }
 
 /* Number of rows of a table. */
@@ -2340,6 +2342,11 @@ typedef struct tcall_tool {
 #define TCALL_NODES(name)                                \
     {                                                    \
         name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+/* The struct that TCALL_SHAPE made, which the arguments are read into. */
+#define TCALL_STRUCT(name)                       \
+    {                                            \
+        NULL, &tcall_shape_reader, &name##_shape \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -2532,9 +2539,8 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
-    bool distinct; /* in tcall_init: no two rows have one name */
-    bool ready;
-    int error;                /* of tcall_init */
+    bool distinct;            /* in tcall_init: no two rows have one name */
+    int error;                /* of tcall_init; 1: none, it is ready */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
@@ -2565,28 +2571,21 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
-/* Returns the tool with this name, or NULL. */
+/* Returns the tool with this name, or NULL. All of them are the rows of
+ * tc->desc.tools. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* Returns true when permissions `allow` suffice to see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool, as
+ * none do for a row of tc->desc.tools that is free. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Visits the tools that permissions `allow` suffice for:
- *
- *     size_t i = 0;
- *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
- */
-TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
-                                            unsigned allow);
 
 /* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
  * texts must stay; it is checked like those of tcall_init, but its schema is
  * compiled when a call comes. So a function can make a definition, and the
  * tools of one registry can be added to another:
  *
- *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
- *         row = *tool;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
- *     }
+ *     row = *tcall_find(&other, name);
+ *     row.provided_by = "other";
+ *     tcall_add(&tc, &row);
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
@@ -2608,7 +2607,7 @@ typedef struct tcall_judged_ {
     const char *which;
 } tcall_judged_;
 
-/* Private: what is asked of a text. */
+/* Private: what is asked of a schema; of a shape rows, say and example. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
@@ -2619,7 +2618,7 @@ struct tcall_schema_reader_ {
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
-    void (*example)(tcall_writer *out, const char *text, int depth);
+    void (*example)(tcall_writer *out, tcall_schema_text source);
     /* For one call: compiles to the end of the block. */
     int (*hold)(tcall *tc, const tcall_node **node, tcall_schema_text source);
     /* Checks what a tool has written. */
@@ -2627,6 +2626,8 @@ struct tcall_schema_reader_ {
 };
 
 #ifndef TOOLCALL_STATIC
+/* Reads into a struct, as its shape says. */
+TCALL_API const struct tcall_schema_reader_ tcall_shape_reader;
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
@@ -2764,13 +2765,13 @@ typedef struct tcall_attempt {
     const char *by;    /* "model", "repair", or the name of a hook or tool */
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
-    const void *bound; /* the struct that tool->shape describes */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    size_t error_at;          /* parse errors: offset in what came */
-    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
-    int error;                /* TCALL_OK or what went wrong */
+    const void *bound; /* the struct of a TCALL_STRUCT */
+    const tcall_fault *fault;       /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;            /* words of a foreign validator */
+    const tcall_coercion *coercion; /* those that are kept; NULL: see faults */
+    size_t error_at;                /* parse errors: offset in what came */
+    uint32_t fixes;                 /* of the text, TCALL_FIX_... bits */
+    int error;                      /* TCALL_OK or what went wrong */
     uint16_t coercions;
     uint8_t faults; /* number of */
     uint8_t step;   /* tcall_step reached, or failed in */
@@ -2820,54 +2821,52 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->shape describes */
+    const void *bound;      /* the struct of a TCALL_STRUCT */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
-    uint16_t attempt;       /* 1 for the first run of the tool */
-    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
-    uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
-    int stop;               /* < 0: what tcall_cancel was called with */
-    /* What the call waits for. Empty when a tool or hook is called, which adds
-     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
-     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
-    tcall_wait wait;
-
-    /* private: masks in a text what was injected, so that only who injects
-     * links it; NULL: nothing was */
-    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    /* private: the way through the stages */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
-    uint16_t around;      /* where the hook is that is around what runs */
-    uint8_t around_depth; /* how many are */
+    /* private: the way through the stages; near, as all of it asks for them */
     uint8_t state;        /* one bit: towards the run, answered, failed ... */
-    /* private: attempts to run the tool */
-    uint8_t run_step;  /* where the attempt is */
-    bool tool_ran : 1; /* it was called at least once, for whatever came */
-    bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
+    uint8_t run_step;     /* where the attempt to run the tool is */
+    uint8_t tool;         /* how its last run ended, TCALL_TOOL_... */
+    uint8_t around_depth; /* hooks that are around what runs */
     bool output_held : 1;
-    /* private: approval */
     bool at_work : 1; /* it has called the program */
     bool asks : 1;    /* a person is waited for: the last answer, of whomever */
     bool approval_asked : 1;  /* reported, and not decided yet */
     bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
     bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
-    /* private: the rest */
     bool service_missing : 1; /* since the last look at it */
-    bool has_deadline : 1;
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    size_t wanted;        /* bytes of an output that did not fit */
-    uint32_t deadline;
-    uint32_t wait_began; /* by the agent's clock */
-    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
-    tcall_service *services;
+
+    uint16_t attempt;      /* 1 for the first run of the tool */
+    tcall_failure failure; /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
+    uint32_t started;      /* by desc.now_ms */
+    uint32_t finished;     /* likewise; 0 before TCALL_WILL_AUDIT */
+    int stop;              /* < 0: what tcall_cancel was called with */
+
+    /* private */
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
+    size_t wanted;                 /* bytes of an output that did not fit */
+    /* masks in a text what was injected, so that only who injects links it;
+     * NULL: nothing was */
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
+    uint32_t deadline;    /* 0: there is none */
+    uint32_t held;        /* acquiring hooks that are to be released, bits */
+    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t around;      /* where the hook is that is around what runs */
+    int16_t last_attempt; /* how the last attempt ended */
+    tcall_str output;     /* in the block while a hook after the run waits */
+    char *words;          /* the tool's, of why it failed */
+    tcall_service *services;
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t wait_began; /* by the agent's clock */
+
+    tcall_result result; /* complete from TCALL_WILL_AUDIT on */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 };
 
 /* What an agent does from what a person says to the answer. Whoever makes calls
@@ -2933,7 +2932,8 @@ struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
                  tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
-    int (*write)(tcall_writer *w, const tcall_machine *machine);
+    void (*write)(tcall_writer *w, const char *text,
+                  const tcall_coercion *coercion, unsigned count);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -3324,15 +3324,15 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  * desc.allow_repeat is set, whatever hooks there are: in its calls this one
  * does nothing. */
 #ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#define TOOLCALL_LOOP_CALLS 32 /* so many that went well are known */
 #endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls; 0: none */
     uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
     uint64_t recent[4]; /* whatever came of them, latest first */
     uint64_t refused;   /* tool of the calls that were refused last */
-    uint16_t count;     /* of done */
+    uint16_t next;      /* of done: the oldest, which makes room */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -3531,12 +3531,23 @@ typedef struct tcall_words {
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
-    TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
-    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
-    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
-    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
-    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
+    TCALL_KEEPS_SIGNS_ = 1,
+    TCALL_KEEPS_WORDS_ = 2,
+    TCALL_KEEPS_LISTS_ = 4,
+    TCALL_KEEPS_DATA_ = 8,
+
+    TCALL_REASONING_NONE = 0,
+    /* of calls, texts and reasoning */
+    TCALL_REASONING_SIGNATURES = 16 | TCALL_KEEPS_SIGNS_,
+    /* words, as tcall_provider.member */
+    TCALL_REASONING_TEXT = TCALL_KEEPS_WORDS_,
+    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DETAILS = TCALL_KEEPS_LISTS_,
+    /* words, signatures and what is no words */
+    TCALL_REASONING_DATA = TCALL_KEEPS_SIGNS_ | TCALL_KEEPS_WORDS_ |
+                           TCALL_KEEPS_LISTS_ | TCALL_KEEPS_DATA_,
+    /* elements whose type says so, as they came */
+    TCALL_REASONING_ELEMENTS = 32 | TCALL_KEEPS_SIGNS_
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -3569,9 +3580,8 @@ enum {
 
 /* Who may follow whom, where a provider minds (tcall_provider.turns). */
 enum {
-    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
-                                     the model stand between */
-    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
+    TCALL_TURNS_ANSWERED = 1 /* not the user a result of a tool: words of the
+                                model stand between */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -3588,6 +3598,8 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
+    const void *request;      /* the forms that the formats here are written
+                               * with; else what write makes of it */
     const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
@@ -3681,12 +3693,12 @@ typedef struct tcall_reader {
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
+    struct {              /* of the current element */
+        uint8_t index;    /* counted from 1; 0: none */
+        uint8_t type;     /* TCALL_MEANS_... */
+        uint8_t flags;    /* TCALL_FLAG_..._ */
+        int8_t fault;     /* of a call's arguments, or TCALL_OK */
+        bool begun, open; /* open: it is in the block */
     } element;
     struct {               /* of the current document */
         bool echoes;       /* its element's arguments come again */
@@ -3695,9 +3707,9 @@ typedef struct tcall_reader {
         bool whole, piece; /* a whole answer; a piece of a stream */
         bool in_whole;     /* at hand is what only whole answers have */
         bool repeats;      /* there were elements before it */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;                     /* before its choice */
+        uint8_t choice;    /* TCALL_CHOICE_..._ */
+        bool stopped;      /* a reason to stop was given */
+        bool cut_before;   /* before its choice */
         uint8_t stop_before;
     } doc;
     struct {                    /* of the answer, until it begins anew */
@@ -4207,7 +4219,6 @@ struct tcall_agent {
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool reconnected; /* a dead connection was replaced */
-    bool unanswered;  /* the last question was taken back */
     bool last_round;  /* calls of this answer do not run: it asked for words */
     bool picked;      /* the offer is only made smaller from now on */
     uint16_t tries;   /* of this request */
@@ -4222,7 +4233,9 @@ struct tcall_agent {
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
     tcall_resume_ resume;  /* where the request is taken up again */
-    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t question;       /* where what was said last is in the chat; its end
+                            * where that was taken back */
+    size_t answer_at;      /* where the last answer begins in it */
     int call_at;           /* calls of it that have a result */
     tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
@@ -4279,7 +4292,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
  * On an AVR rows have to be made so, for they and their texts are in flash,
  * also where one is given to desc.approve; elsewhere any row with a shape will
- * do.
+ * do, but brings with its TCALL_STRUCT all that a registry reads it by. For a
+ * registry rows are written so.
  *
  * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
  * by one error: a client that waits for it does not wait in vain.
@@ -5242,18 +5256,6 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
     return list;
 }
 
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
 /* ==========================================================================
  * >>syntax
  */
@@ -5772,683 +5774,6 @@ TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
 
 /* ==========================================================================
- * >>read
- *
- * What a value does to its place: it is compared, checked and stored, kind by
- * kind. The machine does the same; the decoder below keeps no text, and what
- * has no shape, or is not in its place, it does not ask for.
- */
-
-/* For values that are read over. */
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
-
-/* An object that only its tcall_object describes. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* ---- words ----
- *
- * A name or a word of a choice is compared in flash as it comes.
- */
-
-/* Looks for the first word that begins with what came and goes on with c. */
-static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
-{
-    const char *word = words->list;
-    uint8_t i;
-    for (i = 0; i < words->count; i++) {
-        if (tcall_word_agrees_(word, words->word, len) &&
-            TCALL_BYTE_(word + len) == c) {
-            words->word = word;
-            words->index = i;
-            return;
-        }
-        word = tcall_word_next_(word);
-    }
-    words->word = NULL;
-}
-
-/* Goes on with a part of what came. */
-static void tcall_words_take_(tcall_words_ *words, size_t came,
-                              const char *bytes, size_t len)
-{
-    for (; words->word && len; len--, bytes++, came++) {
-        if (!*bytes) /* no word has it in it */
-            words->word = NULL;
-        else if (TCALL_BYTE_(words->word + came) != *bytes)
-            tcall_words_find_(words, came, *bytes);
-    }
-}
-
-/* Returns whether all that came is a word: the one at index. */
-static bool tcall_words_end_(tcall_words_ *words, size_t len)
-{
-    if (words->word && TCALL_BYTE_(words->word + len))
-        tcall_words_find_(words, len, '\0');
-    return words->word != NULL;
-}
-
-/* ---- members ----
- *
- * A struct begins with two sets of bits, one bit a member: those that have a
- * value, and those that came.
- */
-
-/* Returns the set of those that came. */
-TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
-{
-    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
-}
-
-/* Takes a member out of a set. */
-static void tcall_bit_clear_(char *set, uint16_t index)
-{
-    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
-}
-
-/* A value with a shape comes next, in a struct that begins at base. */
-static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
-                             char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    place->what = shape;
-    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
-}
-
-/* Returns the kind of its shape. */
-TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
-{
-    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
-}
-
-/* A name is complete: its member comes next. Returns what is wrong with it. */
-static uint8_t tcall_fit_member_(tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
-    fit->place->what = NULL;
-    fit->next = NULL;
-    around->index = TCALL_NO_MEMBER_;
-    if (!tcall_words_end_(&fit->now.words, fit->length))
-        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
-                                             : TCALL_MISFIT_UNKNOWN;
-    around->index = words->index;
-    if (words->index + 1 < words->count)
-        fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
-        return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
-    tcall_place_set_(
-        fit->place,
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-            words->index,
-        around->base);
-    return TCALL_FITS;
-}
-
-/* Takes the member at hand back, if it may be absent. Returns its name, a word
- * in flash, or NULL. */
-TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    uint16_t index = around->index;
-    if (index == TCALL_NO_MEMBER_ ||
-        TCALL_FETCH_8_(
-            &TCALL_FETCH_POINTER_(const tcall_shape *, &object->members)[index]
-                 .flags) &
-            TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_bit_clear_(around->base, index);
-    tcall_bit_clear_(tcall_came_(object, around->base), index);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          index);
-}
-
-/* ---- scalars ---- */
-
-/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
- * bound. */
-static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
-                                   tcall_int high, uint8_t flags)
-{
-    int rest = units->rest; /* what is excluded is as if less were there */
-    if (units->value < low ||
-        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
-        return TCALL_MISFIT_MINIMUM;
-    if (units->value > high ||
-        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
-        return TCALL_MISFIT_MAXIMUM;
-    return TCALL_FITS;
-}
-
-#ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, const struct tcall_num_ *number)
-{
-    return tcall_num_double_(number, to);
-}
-
-/* The same of an int64_t or a double, which is stored if it fits. A double that
- * has no bound on that side may be beyond what millionths can say. */
-static uint8_t tcall_place_wide_(const tcall_place_ *place,
-                                 const tcall_num_ *number,
-                                 const tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
-    bool minus = units->value < 0;
-    uint8_t code = TCALL_FITS;
-    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
-        units->value != (minus ? range->low : range->high))
-        code = tcall_units_misfit_(units, range->low, range->high,
-                                   TCALL_FETCH_8_(&shape->flags));
-    if (code || !place->base)
-        return code;
-    if (range->store)
-        return range->store(place->base, number) ? TCALL_FITS
-                                                 : TCALL_MISFIT_ROOM;
-    memcpy(place->base, &units->value, sizeof units->value);
-    return TCALL_FITS;
-}
-#endif
-
-/* A number is complete: it is checked and stored in the units of its shape.
- * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place,
-                                   const tcall_num_ *number,
-                                   tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    int32_t value;
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
-                     &units->rest);
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, number, units);
-#endif
-    value = (int32_t)units->value;
-    if (place->base)
-        memcpy(place->base, &value, sizeof value);
-    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
-                               TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* A text of so many characters is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_text_(const tcall_place_ *place,
-                                 const tcall_fit_ *fit, size_t count)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
-    if (place->base) /* half a text is none */
-        place->base[room ? fit->length : 0] = '\0';
-    if (fit->nul && place->base) /* it ends a text in C */
-        return TCALL_MISFIT_NUL;
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
-}
-
-/* A word is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
-{
-    bool is = tcall_words_end_(&fit->now.words, fit->length);
-    if (place->base)
-        *place->base = (char)(is ? fit->now.words.index : 255);
-    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
-                       TCALL_MEMBER_OTHERS
-               ? TCALL_FITS
-               : TCALL_MISFIT_ENUM;
-}
-
-/* ---- a struct, as the recogniser tells of its text ---- */
-
-/* Begins to fill the struct of an object. */
-TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
-                                   const tcall_shape *shape, void *out)
-{
-    fit->place = places;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_place_set_(places, shape, (char *)out);
-}
-
-/* Notes what is wrong, if anything is. */
-static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    const tcall_fit_user_ *user =
-        (const tcall_fit_user_ *)(const void *)s->user;
-    if (code)
-        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
-}
-
-/* Returns whether the value of a name has a shape. Mostly the name is the one
- * after the last. */
-TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   const char *name, size_t len, bool last)
-{
-    const tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = &fit->now.words;
-    if (fit->types) {
-        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
-        words->count = TCALL_FETCH_8_(&object->count);
-        words->word = fit->next ? fit->next : words->list;
-        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
-        fit->types = 0;
-        fit->length = 0;
-    }
-    tcall_words_take_(words, fit->length, name, len);
-    fit->length += len;
-    if (!last)
-        return false;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
-    return fit->place->what != NULL;
-}
-
-/* A value comes next: an item finds its place now, a member has it. Items
- * behind the last that a list may have have no shape; only the first of them is
- * noted. */
-TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_shape *list;
-    char *base;
-    uint16_t most;
-    if (!fit->levels || s->object)
-        return;
-    list = (const tcall_shape *)around->what;
-    base = around->base;
-    most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    fit->place->what = NULL;
-    if (around->index == most)
-        return;
-    if (++around->index == most) {
-        tcall_fit_note_(s,
-                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                            ? TCALL_MISFIT_ROOM
-                            : TCALL_MISFIT_MAX_ITEMS,
-                        (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
-}
-
-/* An object or list opens, and what is in it comes next; a struct is what it is
- * at first. */
-static void tcall_fit_opens_(tcall_fit_ *fit)
-{
-    tcall_place_ *place = fit->place++;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const tcall_object *object = fit->object;
-    fit->levels++;
-    fit->next = NULL;
-    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
-        return;
-    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
-        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-    place->what = object;
-    TCALL_COPY_(place->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
-}
-
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
-TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                          char first, uint8_t most)
-{
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
-    uint8_t kind, wrong = TCALL_FITS;
-    fit->types = types;
-    fit->length = 0;
-    fit->nul = false;
-    if (!shape)
-        return TCALL_SKIP_;
-    kind = TCALL_FETCH_8_(&shape->kind);
-    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
-        if (!(TCALL_FETCH_8_(&shape->types) & types))
-            wrong = TCALL_MISFIT_TYPE;
-        else if (shaped && fit->levels == most)
-            wrong = TCALL_MISFIT_LEVELS;
-        tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
-            return TCALL_SKIP_;
-        if (shaped) {
-            tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
-    }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
-            TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
-    }
-    return TCALL_HEAR_;
-}
-
-/* Takes a part of a scalar. A text is stored, as far as there is room. */
-TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
-                                   size_t len)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
-    bool string = fit->types == TCALL_SHAPE_STRING;
-    if (kind == TCALL_KIND_CHOICE && string)
-        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
-    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
-        place->base && len < size && fit->length < size - len)
-        memcpy(place->base + fit->length, bytes, len);
-    fit->nul = fit->nul || !*bytes;
-    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
-}
-
-/* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
-TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
-                                                      tcall_fit_ *fit,
-                                                      uint8_t types,
-                                                      const tcall_num_ *number)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    bool json = kind == TCALL_KIND_JSON;
-    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
-        if (json && place->base)
-            *place->base = '\0';
-        return TCALL_MISFIT_TYPE;
-    }
-    if (json)
-        return tcall_place_text_(place, fit, fit->length);
-    if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
-        return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
-        return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
-    return TCALL_FITS;
-}
-
-/* The innermost object or list is complete. */
-TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                     bool is_object)
-{
-    tcall_place_ *place = fit->place - 1;
-    uint8_t above = (uint8_t)(fit->levels - 1);
-    if (is_object) {
-        const tcall_object *object = (const tcall_object *)place->what;
-        const tcall_shape *member =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-        const char *came = tcall_came_(object, place->base);
-        const uint8_t count = TCALL_FETCH_8_(&object->count);
-        for (place->index = 0; place->index < count; place->index++, member++)
-            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
-                !TCALL_BIT_OF_(came, place->index))
-                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
-    } else {
-        const tcall_shape *list = (const tcall_shape *)place->what;
-        const uint16_t count = (uint16_t)(place->index + 1);
-        if (place->base)
-            memcpy(place->base, &count, sizeof count);
-        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
-    }
-    fit->next = NULL;
-    fit->levels = above;
-    fit->place = place;
-}
-
-/* ---- the decoder ---- */
-
-/* A hole becomes an object. */
-TCALL_SHARED_ const tcall_shape *
-tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
-{
-    decoder->fit.object = object;
-    return &tcall_root_;
-}
-
-/* Notes what is wrong, with the way to it. */
-static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_misfit *misfit = decoder->misfits;
-    uint8_t i;
-    decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < 255)
-        decoder->misfit_count++;
-    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
-        return;
-    misfit += decoder->misfit_count - 1;
-    misfit->code = code;
-    misfit->steps = levels;
-    for (i = 0; i < levels; i++)
-        misfit->trail[i] = decoder->places[i].index;
-    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
-        const tcall_units_ *units = &decoder->fit.now.units;
-        misfit->got = units->value < INT32_MIN   ? INT32_MIN
-                      : units->value > INT32_MAX ? INT32_MAX
-                                                 : (int32_t)units->value;
-        misfit->exact = !units->rest && misfit->got == units->value;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = 0;
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
-        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
-                                         ? decoder->fit.length
-                                         : TOOLCALL_MISFIT_TEXT);
-    memcpy(misfit->text, decoder->text, misfit->text_len);
-#endif
-}
-
-/* Keeps the beginning of a name or word, of which so much came. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
-                                const char *bytes, size_t len)
-{
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
-        decoder->text[came++] = *bytes++;
-}
-
-static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
-                                bool last)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
-    return tcall_fit_name_(s, fit, name, len, last);
-}
-
-static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
-    tcall_fit_next_(s, &decoder->fit);
-    if (place->what && decoder->hole &&
-        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
-        const tcall_shape *shape = (const tcall_shape *)place->what;
-        decoder->hole(decoder, &shape, &place->base);
-        tcall_place_set_(place, shape, place->base);
-    }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
-}
-
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
-static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
-    tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
-}
-
-static void tcall_decoder_ends_(tcall_syntax_ *s)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
-    else
-        tcall_decoder_scalar_(s, decoder);
-}
-
-static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
-    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
-     tcall_decoder_ends_},
-    tcall_decoder_note_};
-
-int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    size_t at = 0;
-    if (s->error)
-        return decoder->error;
-    while (at < len && !s->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(s, bytes + at, len - at);
-    decoder->at += at;
-    if (s->error)
-        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
-                             ? TCALL_E_BAD_VALUE
-                             : s->error;
-    return decoder->error;
-}
-
-int tcall_decoder_end(tcall_decoder *decoder)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    if (!s->error && tcall_syntax_end_(s) < 0)
-        decoder->error = s->error;
-    return decoder->error;
-}
-
-void tcall_decoder_poison(tcall_decoder *decoder)
-{
-    if (!decoder->syntax.error)
-        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
-}
-
-void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
-                        void *out)
-{
-    memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
-    decoder->fit.object = shape;
-    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
-}
-
-/* ==========================================================================
  * >>text
  *
  * Values are walked over in their text: a schema, or what was checked. White
@@ -6578,10 +5903,8 @@ static bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    const char *end = tcall_text_space_(tcall_text_skip_(text));
-    if (*end == ':')
-        end = tcall_text_skip_(tcall_text_space_(end + 1));
-    return tcall_text_after_(end);
+    return tcall_text_after_(tcall_text_skip_(
+        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -6761,17 +6084,21 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 
 /* ---- members ---- */
 
-/* Returns the key of the member of the object at text that has this name; in an
- * array the element whose index the name is; NULL where there is none. */
+/* Returns the key of the member of the object at text that has this name, or
+ * NULL where there is none. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
 {
-    bool object = *text == '{';
-    uint32_t index = 0;
-    size_t i;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
     text = tcall_text_first_(text);
-    while (text && !(object ? tcall_text_same_(text, name) : !index--))
+    while (text && !tcall_text_same_(text, name))
+        text = tcall_text_sibling_(text);
+    return text;
+}
+
+/* Returns an element of the array at text, or NULL. */
+TCALL_SHARED_ const char *tcall_text_at_(const char *text, int index)
+{
+    text = index < 0 ? NULL : tcall_text_first_(text);
+    for (; text && index; index--)
         text = tcall_text_sibling_(text);
     return text;
 }
@@ -6906,24 +6233,6 @@ TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
     return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
 }
 
-/* Decodes one name of a pointer in place. Returns its new length, or -1 where
- * a ~ is followed by anything but 0 and 1. */
-TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
-{
-    int from, to = 0;
-    for (from = 0; from < len; from++) {
-        char c = name[from];
-        if (c == '~') {
-            char which = ++from < len ? name[from] : (char)0;
-            if (which != '0' && which != '1')
-                return -1;
-            c = which == '0' ? '~' : '/';
-        }
-        name[to++] = c;
-    }
-    return to;
-}
-
 /* Bytes of a name in a pointer of a URI, once it is decoded. */
 #define TCALL_NAME_MAX_ 64
 
@@ -6934,22 +6243,26 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
                                       char name[TCALL_NAME_MAX_])
 {
     const char *p = *at;
+    bool tilde = false; /* the byte before begins an escape */
     int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
+    while (*p != '/' && *p != '"') {
+        int byte = (unsigned char)*p++, high;
+        if (byte == '%') {
+            high = tcall_hex_(p[0]);
+            byte = high < 0 ? -1 : high << 4 | tcall_hex_(p[1]);
+            p += 2;
+        } else if (byte == '\\') {
+            byte = -1;
         }
+        if (byte < 0 || len == TCALL_NAME_MAX_ ||
+            (tilde && byte != '0' && byte != '1'))
+            return -1;
+        name[len] = (char)(!tilde ? byte : byte == '0' ? '~' : '/');
+        tilde = !tilde && byte == '~';
+        len += !tilde;
     }
     *at = p;
-    return tcall_pointer_unescape_(name, len);
+    return tilde ? -1 : len;
 }
 
 /* ---- parsing ---- */
@@ -6963,15 +6276,21 @@ typedef struct tcall_seen_keys_ {
 } tcall_seen_keys_;
 
 /* Returns the first key of the object that stands in it before. The hashes of
- * some are compared with those of all that follow, pass by pass: the first
- * with a small table, those after it with what there is. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
+ * as many as there is memory for are compared with those of all that follow,
+ * pass by pass. */
+static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
 {
     const char *from = tcall_text_first_(object), *key, *rest;
+    /* a key has two bytes at least */
+    size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
     uint32_t few[TCALL_SEEN_SLOTS_];
-    tcall_seen_keys_ seen = {few, TCALL_SEEN_SLOTS_};
+    if (seen.count < TCALL_SEEN_SLOTS_) {
+        seen.slots = few;
+        seen.count = TCALL_SEEN_SLOTS_;
+    }
+    seen.count = seen.count < most ? seen.count : most;
     for (; from; from = rest) {
-        size_t room = seen.count / 4 * 3;
+        size_t room = seen.count - seen.count / 4 - 1;
         memset(seen.slots, 0, seen.count * sizeof *seen.slots);
         for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
@@ -6987,11 +6306,6 @@ static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ more)
             } else if (!rest) {
                 rest = key;
             }
-        }
-        if (rest && more.count > seen.count) {
-            size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-            seen.slots = more.slots; /* a key has two bytes at least */
-            seen.count = more.count < most ? more.count : most;
         }
     }
     return NULL;
@@ -7093,12 +6407,8 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    bool has = index >= 0 && tcall_json_type(array) == TCALL_ARRAY;
-    tcall_json v =
-        tcall_json_of_(has ? tcall_text_first_(array.at) : NULL, NULL);
-    for (; v.at && index; index--)
-        v = tcall_json_next(v);
-    return v;
+    bool has = tcall_json_type(array) == TCALL_ARRAY;
+    return tcall_json_of_(has ? tcall_text_at_(array.at, index) : NULL, NULL);
 }
 
 int tcall_json_count(tcall_json v)
@@ -7129,24 +6439,23 @@ bool tcall_json_bool(tcall_json v, bool fallback)
     return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
 }
 
-/* Reads a number. Returns whether it is one. */
-static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
+/* Gives a number * 10^decimals, and the sign of what was cut off. Returns
+ * whether it is a number, and fits. */
+static bool tcall_json_whole_(tcall_json v, int decimals, tcall_int *out,
+                              int *rest)
 {
-    bool is = tcall_json_type(v) == TCALL_NUMBER;
-    if (is)
-        *number = tcall_text_number_(v.at);
-    return is;
+    tcall_num_ n;
+    if (tcall_json_type(v) != TCALL_NUMBER)
+        return false;
+    n = tcall_text_number_(v.at);
+    return tcall_num_whole_(&n, decimals, out, rest);
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
-    tcall_num_ n;
     tcall_int out;
     int rest;
-    return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
-                   tcall_num_whole_(&n, 0, &out, &rest)
-               ? out
-               : fallback;
+    return tcall_json_whole_(v, 0, &out, &rest) && !rest ? out : fallback;
 }
 
 int tcall_json_int(tcall_json v, int fallback)
@@ -7157,11 +6466,9 @@ int tcall_json_int(tcall_json v, int fallback)
 
 long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
-    tcall_num_ n;
     tcall_int out;
     int rest;
-    return tcall_json_number_(v, &n) &&
-                   tcall_num_whole_(&n, decimals, &out, &rest) &&
+    return tcall_json_whole_(v, decimals, &out, &rest) &&
                    (tcall_int)(long)out == out
                ? (long)out
                : fallback;
@@ -7171,8 +6478,10 @@ double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
-                                                                    : fallback;
+    if (tcall_json_type(v) != TCALL_NUMBER)
+        return fallback;
+    n = tcall_text_number_(v.at);
+    return tcall_num_double_(&n, &out) ? out : fallback;
 }
 
 /* ==========================================================================
@@ -7498,28 +6807,18 @@ static bool tcall_machine_is_container_(uint8_t types)
     return (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) != 0;
 }
 
-/* Notes a fault. */
-TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
-                                       const tcall_fault *fault)
-{
-    if (!m->error)
-        m->error = TCALL_E_INVALID;
-    if (m->fault_count < TOOLCALL_MAX_FAULTS)
-        m->faults[m->fault_count] = *fault;
-    if (m->fault_count < UINT8_MAX)
-        m->fault_count++;
-}
-
 /* ---- the arena ---- */
 
 /* What is always left, so that a frame can be written to, and a level. */
 #define TCALL_MACHINE_SPARE_ (sizeof(tcall_slot_) + sizeof(tcall_open_))
+/* The least that a shape takes of it. */
+#define TCALL_MACHINE_FIT_ (sizeof(tcall_fit_) + sizeof(tcall_place_))
 
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
     char *from =
-        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
+        m->fit ? (char *)(m->fit->place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7538,13 +6837,76 @@ TCALL_SHARED_ bool tcall_machine_takes_(tcall_machine *m, size_t size)
     return true;
 }
 
+/* ---- what is noted ----
+ *
+ * At the end of the arena lie the coercions and, behind them, the faults, in
+ * the order in which they were found.
+ */
+
+/* Makes room before a place there: what lies between it and the innermost
+ * container, that included, moves down. Returns the room, or NULL. */
+static void *tcall_machine_insert_(tcall_machine *m, const void *before,
+                                   size_t size)
+{
+    char *open = (char *)m->open;
+    size_t len = (size_t)((const char *)before - open);
+    if (!tcall_machine_takes_(m, size))
+        return NULL;
+    memmove(open - size, open, len);
+    m->open = (tcall_open_ *)(void *)(open - size);
+    return open - size + len;
+}
+
+/* Notes a fault; those beyond TOOLCALL_MAX_FAULTS are only counted. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS) {
+        tcall_fault *kept = (tcall_fault *)tcall_machine_insert_(
+            m, m->faults + m->fault_count, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = *fault;
+        m->faults--;
+    }
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* Returns the coercions that are kept, and how many. */
+TCALL_SHARED_ const tcall_coercion *
+tcall_machine_coercions_(const tcall_machine *m, size_t *count)
+{
+    *count = m->coercion_count < TCALL_COERCIONS_ ? m->coercion_count
+                                                  : TCALL_COERCIONS_;
+    return (const tcall_coercion *)(const void *)m->faults - *count;
+}
+
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
+{
+    tcall_coercion coercion = {at, how, name}, *kept;
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        kept =
+            (tcall_coercion *)tcall_machine_insert_(m, m->faults, sizeof *kept);
+        if (!kept)
+            return;
+        *kept = coercion;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
+}
+
 /* ---- checked text ---- */
 
 /* Writes to it. One byte is left for its end. What is written may stand behind
  * it in the same memory. */
 static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 {
-    if (len < m->is.size - m->len) {
+    if (len < m->is->size - m->len) {
         memmove(m->text + m->len, bytes, len);
         m->len += len;
     } else {
@@ -7554,7 +6916,7 @@ static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
 
 static inline void tcall_machine_put_char_(tcall_machine *m, char c)
 {
-    if (m->len + 1 < m->is.size)
+    if (m->len + 1 < m->is->size)
         m->text[m->len++] = c;
     else
         tcall_machine_stop_(m, TCALL_E_MEMORY);
@@ -7572,15 +6934,11 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         m->escapes += (uint32_t)len - 1;
     }
     tcall_machine_put_(m, bytes, len);
-    if (!code && m->is.for_c)
+    if (!code && m->is->for_c)
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- a shape at work ----
- *
- * It is for values that lie in its own objects and lists alone: as many as are
- * open there are open in the text, too.
- */
+/* ---- faults of a shape ---- */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7596,11 +6954,11 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
                                   uint8_t levels)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    const tcall_place_ *place = m->fit.place;
+    const tcall_place_ *place = m->fit->place;
     bool object =
         code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
-    bool around = levels < m->fit.levels;
-    size_t count = m->fit.length - m->syntax.followed;
+    bool around = levels < m->fit->levels;
+    size_t count = m->fit->length - m->syntax.followed;
     tcall_fault fault = {0,    TCALL_FETCH_8_(tcall_misfit_keys_ + code),
                          0,    around ? m->open->at : m->token,
                          NULL, NULL,
@@ -7613,90 +6971,6 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
-
-static bool tcall_shaped_(const tcall_machine *m)
-{
-    return m->syntax.depth == m->fit.levels;
-}
-
-/* A value begins: an object or list of its own opens. */
-static void tcall_shaped_begins_(tcall_machine *m)
-{
-    if (!tcall_shaped_(m))
-        return;
-    if (!m->syntax.depth) {
-        m->fit.object = m->is.target.object;
-        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot, &tcall_root_,
-                        m->is.target.out);
-    }
-    if (!m->inner)
-        tcall_fit_next_(&m->syntax, &m->fit);
-    m->heard = m->fit.place->what != NULL;
-    if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, &m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
-}
-
-/* A name is complete: the words of the object are searched for it. */
-static bool tcall_shaped_name_(tcall_machine *m)
-{
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
-    if (!tcall_shaped_(m))
-        return false;
-    do {
-        tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, &m->fit, run.ptr, run.len,
-                        bytes.at == bytes.end);
-    } while (bytes.at < bytes.end);
-    return (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
-}
-
-/* A value is complete: an object or list closes, what else has a shape is
- * checked and stored. */
-static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_str text = tcall_machine_hand_(m), run;
-    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
-    tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit.levels) {
-        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
-        return;
-    }
-    if (!tcall_shaped_(m) || !m->heard)
-        return;
-    if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, &m->fit, *text.ptr, UINT8_MAX);
-    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
-        bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
-    while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(&m->fit, run.ptr, run.len);
-    tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, &m->fit, types, &number),
-                    m->fit.levels);
-}
-
-static uint8_t tcall_shaped_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape = (const tcall_shape *)m->fit.place->what;
-    uint8_t types;
-    if (!tcall_shaped_(m) || !m->heard)
-        return TCALL_SHAPE_ANY;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shaped_drop_(tcall_machine *m)
-{
-    return tcall_place_drop_(m->fit.place - 1);
-}
-
-TCALL_DATA_ const tcall_rows tcall_shape_rows = {
-    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
-    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -7801,7 +7075,7 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     tcall_machine_put_char_(m, '"');
     m->first = m->frames;
     if (!tcall_machine_going_(m) ||
-        (m->is.target.rows && m->is.target.rows->name(m)))
+        (m->is->target.rows && m->is->target.rows->name(m)))
         return true;
     bit = (uint32_t)1 << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
     m->open->names = m->open->names & bit ? UINT32_MAX : m->open->names | bit;
@@ -7836,8 +7110,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     if (!s->object) /* else its name has begun the run */
         m->first = m->frames;
     m->types = s->types & (uint8_t)~TCALL_SHAPE_INTEGER;
-    if (m->is.target.rows)
-        m->is.target.rows->begins(m);
+    if (m->is->target.rows)
+        m->is->target.rows->begins(m);
     if (first == '"')
         tcall_machine_put_char_(m, '"');
     else if (tcall_machine_is_container_(m->types) &&
@@ -7869,7 +7143,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         (!whole && m->text[m->len - 1] == '0')) {
         num = tcall_num_read_(text);
         whole = tcall_num_integral_(&num);
-        if (m->is.for_c && !tcall_num_in_range_(&num))
+        if (m->is->for_c && !tcall_num_in_range_(&num))
             tcall_machine_stop_(m, TCALL_E_RANGE);
     }
     return whole ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -7888,9 +7162,9 @@ static uint8_t tcall_machine_scalar_(tcall_machine *m)
         return 0;
     if (types == TCALL_SHAPE_NUMBER)
         return tcall_machine_number_(m);
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is.coerce &&
-        m->is.target.rows && !m->again)
-        return m->is.coerce(m, types);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) && m->is->coerce &&
+        m->is->target.rows && !m->again)
+        return m->is->coerce(m, types);
     return types;
 }
 
@@ -7920,8 +7194,8 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
     if (!tcall_machine_going_(m))
         return;
     types = scalar ? tcall_machine_scalar_(m) : tcall_machine_closes_(m);
-    if (m->is.target.rows && types && tcall_machine_going_(m))
-        m->is.target.rows->ends(m, types);
+    if (m->is->target.rows && types && tcall_machine_going_(m))
+        m->is->target.rows->ends(m, types);
     m->frames = m->first;
     if (!scalar)
         m->open++;
@@ -7940,20 +7214,26 @@ static char tcall_machine_lower_(char c)
     return c == 'T' || c == 'F' ? (char)(c | 0x20) : c;
 }
 
+/* Returns the content of the string at hand. */
+static tcall_str tcall_machine_content_(const tcall_machine *m)
+{
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
 /* Returns the types of the JSON value that the string at hand holds, with no
  * white space around it, 0: none, or none that a string may mean. */
-TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(tcall_machine *m)
 {
-    const char *quote = m->text + m->token;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(quote);
-    char first = tcall_machine_lower_(quote[1]);
+    tcall_str text = tcall_machine_content_(m);
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    char first = tcall_machine_lower_(*text.ptr);
     uint8_t types = tcall_types_from_(first);
     tcall_str run = tcall_slice_(&first, 1);
     tcall_syntax_ inner;
     tcall_num_ num;
-    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
-        tcall_is_space_(first))
+    if (!types || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))
         return 0;
+    bytes.escapes = true;
     tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     for (bytes.at++; run.len && !inner.error; run = tcall_text_run_(&bytes)) {
         const char *end = run.ptr + run.len;
@@ -7965,9 +7245,10 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     }
     if (tcall_syntax_end_(&inner) != TCALL_OK)
         return 0;
+    m->syntax.within = inner.within; /* of the number, as if it had come so */
     if (!(types & TCALL_SHAPE_NUMBER))
         return types;
-    num = tcall_num_read_(tcall_text_inner_(quote));
+    num = tcall_num_read_(text);
     if (!tcall_num_in_range_(&num))
         return 0;
     if (inner.within > TCALL_N_FRACTION_ || !tcall_num_integral_(&num))
@@ -7975,76 +7256,67 @@ TCALL_NOINLINE_ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
     return types;
 }
 
-/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *name)
+/* Puts the value that the string at hand holds in its place. Returns the types
+ * of a scalar; an object or array is read again, which writes it over the
+ * string. */
+static uint8_t tcall_machine_unquote_(tcall_machine *m, uint8_t types)
 {
-    tcall_coercion coercion = {at, how, name};
-    if (m->coercion_count < TCALL_COERCIONS_)
-        m->coercions[m->coercion_count] = coercion;
-    if (m->coercion_count < UINT8_MAX)
-        m->coercion_count++;
-}
-
-/* Decodes the string at hand where it stands and reads what it holds, which is
- * written over it. */
-static void tcall_machine_again_(tcall_machine *m)
-{
-    char *from = m->text + m->token + 1, *to = from;
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(from - 1);
-    while (bytes.at < bytes.end) {
-        tcall_str run = tcall_text_run_(&bytes);
-        memmove(to, run.ptr, run.len);
-        to += run.len;
+    tcall_str text = tcall_machine_content_(m);
+    if (tcall_machine_is_container_(types)) {
+        m->again = (uint32_t)tcall_text_decode_(m->text + m->token).len;
+        m->len = m->token;
+        m->frames = m->first;
+        m->inner = true;
+        m->syntax.state = TCALL_AT_VALUE_;
+        m->syntax.halt = true;
+        return 0;
     }
-    from[0] = tcall_machine_lower_(from[0]);
-    *to++ = ' '; /* ends a number */
     m->len = m->token;
-    m->frames = m->first;
-    m->inner = m->again = true;
-    m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, (size_t)(to - from));
-    m->again = false;
+    tcall_machine_put_(m, text.ptr, text.len);
+    m->text[m->token] = tcall_machine_lower_(m->text[m->token]);
+    m->text[m->len] = '\0';
+    return types & TCALL_SHAPE_NUMBER ? tcall_machine_number_(m) : types;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
     tcall_open_ *open = m->open;
-    const char *name =
-        m->syntax.depth && m->syntax.object ? m->is.target.rows->drop(m) : NULL;
+    const char *name = m->syntax.depth && m->syntax.object
+                           ? m->is->target.rows->drop(m)
+                           : NULL;
     if (!name)
         return false;
     m->len = m->key - (--open->count > 0);
-    tcall_machine_coerced_(
-        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
-        name);
+    tcall_machine_coerced_(m, open->at,
+                           m->fit ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
 uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted;
+    uint8_t admitted, meant;
     char first = m->text[m->token + 1];
-    if (m->is.object && !m->syntax.depth)
+    if (m->is->object && !m->syntax.depth)
         return types; /* what is no object is for lenient */
     if (m->frames == m->first + 1 &&
         m->slot[m->first].frame.node->types == types)
         return types; /* mostly it is what alone may come */
-    admitted = m->is.target.rows->admitted(m);
+    admitted = m->is->target.rows->admitted(m);
     if (admitted & types)
         return types;
     if (types == TCALL_SHAPE_NULL)
         return tcall_machine_drops_(m) ? 0 : types;
-    if (!(tcall_machine_meaning_(m) & admitted))
+    meant = tcall_machine_meaning_(m);
+    if (!(meant & admitted))
         return types;
     tcall_machine_coerced_(m, m->token,
                            first == tcall_machine_lower_(first)
                                ? TCALL_COERCED_TEXT_
                                : TCALL_COERCED_WORD_,
                            NULL);
-    tcall_machine_again_(m);
-    return 0;
+    return tcall_machine_unquote_(m, meant);
 }
 
 /* ---- the door ---- */
@@ -8053,7 +7325,7 @@ uint8_t tcall_coerce(tcall_machine *m, uint8_t types)
  * that are compared. */
 TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
 {
-    size_t words = machine->is.arena_size / sizeof(void *);
+    size_t words = machine->is->arena_size / sizeof(void *);
     return words * sizeof(void *) - machine->gap + TCALL_MACHINE_SPARE_;
 }
 
@@ -8061,8 +7333,14 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
     size_t at = 0;
-    while (at < len && !s->error)
+    while (at < len && !s->error) {
         at += tcall_syntax_feed_(s, bytes + at, len - at);
+        if (machine->again) {
+            tcall_syntax_feed_(s, machine->text + machine->token + 1,
+                               machine->again);
+            machine->again = 0;
+        }
+    }
     machine->at += at;
     if (s->error)
         machine->error = s->error;
@@ -8073,7 +7351,7 @@ int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
     bool whole = !error || error == TCALL_E_DUPLICATE;
-    if (whole && machine->is.object && machine->len && *machine->text != '{')
+    if (whole && machine->is->object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
     else if (error)
         machine->error = error;
@@ -8083,12 +7361,12 @@ int tcall_machine_end(tcall_machine *machine)
 #ifdef TOOLCALL_JSMN
 
 /* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
- * Returns whether that went well; else it has to be read from the beginning.
- */
+ * Returns whether that went well; else it has to be read from the beginning, as
+ * where a string is to be read again. */
 static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
 {
-    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
-    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmntok_t *tok = (jsmntok_t *)machine->is->arena;
+    size_t size = machine->is->arena_size / sizeof *tok;
     jsmn_parser parser;
     int count;
     if (machine->error || text.len > INT_MAX)
@@ -8103,7 +7381,8 @@ static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
     machine->gap -= size;
     machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
     machine->at = text.len;
-    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count) &&
+           !machine->again;
 }
 
 #endif
@@ -8128,24 +7407,798 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     const tcall_target *target = &desc->target;
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, offsetof(tcall_machine, is));
+    size_t least =
+        TCALL_MACHINE_SPARE_ + (target->object ? TCALL_MACHINE_FIT_ : 0);
+    memset(machine, 0, sizeof *machine);
     machine->syntax.user = &tcall_machine_user_.syntax;
-    machine->is = *desc;
+    machine->is = desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
     machine->open = NULL; /* C does not define NULL + 0 */
     if (desc->arena)
         machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->faults = (const tcall_fault *)(const void *)machine->open;
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
         ((target->node || target->object) && !target->rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size || machine->gap < TCALL_MACHINE_SPARE_)
+    else if (!desc->size || machine->gap < least)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     else
-        machine->gap -= TCALL_MACHINE_SPARE_;
+        machine->gap -= least;
     return machine->error;
+}
+
+/* ==========================================================================
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. A machine has the text of a value when it does so; the decoder keeps
+ * none, and does not ask for what has no shape, or is not in its place.
+ */
+
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes.
+ */
+
+/* Returns whether the first len bytes of two words are the same. */
+static bool tcall_word_agrees_(const char *word, const char *other, size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+/* Looks for the first word that begins with what came and goes on with c. */
+static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
+{
+    const char *word = words->list;
+    uint8_t i;
+    for (i = 0; i < words->count; i++) {
+        if (tcall_word_agrees_(word, words->word, len) &&
+            TCALL_BYTE_(word + len) == c) {
+            words->word = word;
+            words->index = i;
+            return;
+        }
+        word = tcall_word_next_(word);
+    }
+    words->word = NULL;
+}
+
+/* Goes on with a part of what came. */
+static void tcall_words_take_(tcall_words_ *words, size_t came,
+                              const char *bytes, size_t len)
+{
+    for (; words->word && len; len--, bytes++, came++) {
+        if (!*bytes) /* no word has it in it */
+            words->word = NULL;
+        else if (TCALL_BYTE_(words->word + came) != *bytes)
+            tcall_words_find_(words, came, *bytes);
+    }
+}
+
+/* Returns whether all that came is a word: the one at index. */
+static bool tcall_words_end_(tcall_words_ *words, size_t len)
+{
+    if (words->word && TCALL_BYTE_(words->word + len))
+        tcall_words_find_(words, len, '\0');
+    return words->word != NULL;
+}
+
+/* ---- members ----
+ *
+ * A struct begins with two sets of bits, one bit a member: those that have a
+ * value, and those that came.
+ */
+
+/* Returns the set of those that came. */
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
+{
+    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
+}
+
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
+{
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
+}
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    place->what = shape;
+    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
+}
+
+/* Returns the kind of its shape. */
+static uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_fit_member_(tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_words_ *words = &fit->now.words;
+    char *given, *came, bit;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    around->index = TCALL_NO_MEMBER_;
+    if (!tcall_words_end_(&fit->now.words, fit->length))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    if (words->index + 1 < words->count)
+        fit->next = words->word + fit->length + 1;
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
+        return TCALL_MISFIT_DUPLICATE;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    tcall_place_set_(
+        fit->place,
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+            words->index,
+        around->base);
+    return TCALL_FITS;
+}
+
+/* ---- scalars ---- */
+
+/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
+ * bound. */
+static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
+                                   tcall_int high, uint8_t flags)
+{
+    int rest = units->rest; /* what is excluded is as if less were there */
+    if (units->value < low ||
+        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
+        return TCALL_MISFIT_MINIMUM;
+    if (units->value > high ||
+        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
+        return TCALL_MISFIT_MAXIMUM;
+    return TCALL_FITS;
+}
+
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
+{
+    return tcall_num_double_(number, to);
+}
+
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    bool minus = units->value < 0;
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
+    if (range->store)
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
+}
+#endif
+
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
+                                   tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    int32_t value;
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+                     &units->rest);
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
+        return tcall_place_wide_(place, number, units);
+#endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
+    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
+                               TCALL_FETCH_32_(&shape->high), 0);
+}
+
+/* A text of so many characters is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_(const tcall_place_ *place,
+                                 const tcall_fit_ *fit, size_t count)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
+{
+    bool is = tcall_words_end_(&fit->now.words, fit->length);
+    if (place->base)
+        *place->base = (char)(is ? fit->now.words.index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+static void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                            const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    const tcall_fit_user_ *user =
+        (const tcall_fit_user_ *)(const void *)s->user;
+    if (code)
+        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+static bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit, const char *name,
+                            size_t len, bool last)
+{
+    const tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = &fit->now.words;
+    if (fit->types) {
+        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
+        words->count = TCALL_FETCH_8_(&object->count);
+        words->word = fit->next ? fit->next : words->list;
+        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
+        fit->types = 0;
+        fit->length = 0;
+    }
+    tcall_words_take_(words, fit->length, name, len);
+    fit->length += len;
+    if (!last)
+        return false;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
+static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
+                        (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
+}
+
+/* An object or list opens, and what is in it comes next; a struct is what it is
+ * at first. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place++;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const tcall_object *object = fit->object;
+    fit->levels++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
+        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    place->what = object;
+    TCALL_COPY_(place->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* A member that is null has no value. */
+static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
+{
+    const tcall_place_ *around = fit->place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (fit->place->base) /* an item, which nothing else sets */
+        memset(fit->place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. A scalar of a wrong type shows at
+ * its end: it may mean another one. */
+static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   char first, uint8_t most)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const uint8_t types = tcall_types_from_(first);
+    uint8_t kind, wrong = TCALL_FITS;
+    fit->types = types;
+    fit->length = 0;
+    fit->nul = false;
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
+        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        if (!(TCALL_FETCH_8_(&shape->types) & types))
+            wrong = TCALL_MISFIT_TYPE;
+        else if (shaped && fit->levels == most)
+            wrong = TCALL_MISFIT_LEVELS;
+        tcall_fit_note_(s, wrong, fit->levels);
+        if (wrong)
+            return TCALL_SKIP_;
+        if (shaped) {
+            tcall_fit_opens_(fit);
+            return TCALL_HEAR_;
+        }
+        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
+    }
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    if (types == TCALL_SHAPE_NULL && fit->levels)
+        tcall_fit_null_(fit, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    if (kind == TCALL_KIND_CHOICE) {
+        tcall_words_ *words = &fit->now.words;
+        words->word = words->list =
+            TCALL_FETCH_POINTER_(const char *, &shape->more);
+        words->index = 0;
+        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+    }
+    return TCALL_HEAR_;
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    bool string = fit->types == TCALL_SHAPE_STRING;
+    if (kind == TCALL_KIND_CHOICE && string)
+        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
+    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
+        place->base && len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A scalar of these types is complete, or a value that is kept as its text: it
+ * is checked and stored. Returns what is wrong with it. */
+TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                               tcall_fit_ *fit, uint8_t types,
+                                               const tcall_num_ *number)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    bool json = kind == TCALL_KIND_JSON;
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
+        if (json && place->base)
+            *place->base = '\0';
+        return TCALL_MISFIT_TYPE;
+    }
+    if (json)
+        return tcall_place_text_(place, fit, fit->length);
+    if (types == TCALL_SHAPE_NULL)
+        return TCALL_FITS;
+    if (kind == TCALL_KIND_TEXT)
+        return tcall_place_text_(place, fit, fit->length - s->followed);
+    if (kind == TCALL_KIND_CHOICE)
+        return tcall_place_choice_(place, fit);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return tcall_place_number_(place, number, &fit->now.units);
+    return TCALL_FITS;
+}
+
+/* The innermost object or list is complete. */
+static void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit, bool is_object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (is_object) {
+        const tcall_object *object = (const tcall_object *)place->what;
+        const tcall_shape *member =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+        const char *came = tcall_came_(object, place->base);
+        const uint8_t count = TCALL_FETCH_8_(&object->count);
+        for (place->index = 0; place->index < count; place->index++, member++)
+            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+                !TCALL_BIT_OF_(came, place->index))
+                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        const tcall_shape *list = (const tcall_shape *)place->what;
+        const uint16_t count = (uint16_t)(place->index + 1);
+        if (place->base)
+            memcpy(place->base, &count, sizeof count);
+        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
+            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* ---- a machine that fills a struct ----
+ *
+ * The shape is for values that lie in its own objects and lists alone: as many
+ * as are open there are open in the text, too.
+ */
+
+static bool tcall_shaped_(const tcall_machine *m)
+{
+    return m->syntax.depth == m->fit->levels;
+}
+
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
+{
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
+}
+
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(m->fit, run.ptr, run.len);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
+}
+
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+/* The member at hand may be absent where it is not required. */
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = m->fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_shape *members =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    uint16_t index = around->index;
+    if (index == TCALL_NO_MEMBER_ ||
+        TCALL_FETCH_8_(&members[index].flags) & TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->fit.object = object;
+    return &tcall_root_;
+}
+
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = decoder->misfits;
+    uint8_t i;
+    decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit += decoder->misfit_count - 1;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
+    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
+        const tcall_units_ *units = &decoder->fit.now.units;
+        misfit->got = units->value < INT32_MIN   ? INT32_MIN
+                      : units->value > INT32_MAX ? INT32_MAX
+                                                 : (int32_t)units->value;
+        misfit->exact = !units->rest && misfit->got == units->value;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
+    memcpy(misfit->text, decoder->text, misfit->text_len);
+#endif
+}
+
+/* Keeps the beginning of a name or word, of which so much came. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
+                                const char *bytes, size_t len)
+{
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
+    for (; len && came < room; len--)
+        decoder->text[came++] = *bytes++;
+}
+
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_fit_ *fit = &decoder->fit;
+    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    return tcall_fit_name_(s, fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    tcall_ask_ ask;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        const tcall_shape *shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
+    }
+    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
+    return ask;
+}
+
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
+{
+    if (c == '.') {
+        number->point = true;
+    } else if ((c | 0x20) == 'e') {
+        number->exponent = true;
+    } else if (number->exponent) {
+        if (c == '-')
+            number->under = true;
+        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
+            number->power = number->power * 10 + (c - '0');
+    } else if (c == '-') {
+        number->minus = true;
+    } else if (c == '0' && !number->count) {
+        number->places -= number->point;
+    } else {
+        number->places += !number->point;
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            digits[number->count] = c;
+        number->count++;
+        if (c != '0')
+            number->last = number->count;
+    }
+}
+
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t i;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    else
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
+    tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
+{
+    tcall_fit_ *fit = &decoder->fit;
+    const tcall_numeral_ *number = &fit->now.number;
+    const uint8_t kind = tcall_place_kind_(fit->place);
+    uint8_t types = fit->types, code;
+    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER) {
+        num.minus = number->minus;
+        num.top = number->places - 1 +
+                  (number->under ? -number->power : number->power);
+        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+        if (number->last) {
+            num.first = decoder->text;
+            num.last = num.first +
+                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+            num.sign = num.minus ? -1 : 1;
+        }
+        if (number->last > num.top + 1)
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, fit, types, &num);
+    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
+        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        code = TCALL_MISFIT_ROOM;
+    tcall_fit_note_(s, code, fit->levels);
+}
+
+static void tcall_decoder_ends_(tcall_syntax_ *s)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
+}
+
+static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+     tcall_decoder_ends_},
+    tcall_decoder_note_};
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    size_t at = 0;
+    if (s->error)
+        return decoder->error;
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
+    decoder->at += at;
+    if (s->error)
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    if (!s->error && tcall_syntax_end_(s) < 0)
+        decoder->error = s->error;
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -8405,7 +8458,7 @@ static bool tcall_lenient_slash_(tcall_lenient_ *text)
         return false;
     text->slash = text->at - 1;
     text->at = text->value;
-    tcall_machine_init(text->machine, &text->machine->is);
+    tcall_machine_init(text->machine, text->machine->is);
     return true;
 }
 
@@ -8731,7 +8784,7 @@ static int tcall_lenient_object_(tcall_lenient_ *text, int error)
     text->at = text->slash ? text->slash : text->value;
     if (!text->slash)
         tcall_lenient_fixed_(text, fix, text->at, error);
-    tcall_machine_init(machine, &machine->is);
+    tcall_machine_init(machine, machine->is);
     tcall_machine_feed(machine, object.ptr, object.len);
     r = tcall_machine_end(machine);
     if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
@@ -10131,7 +10184,7 @@ static void tcall_rows_within_(tcall_machine *m, uint16_t i)
  * member that was done when its name was complete. */
 static void tcall_rows_begins_(tcall_machine *m)
 {
-    const tcall_target *target = &m->is.target;
+    const tcall_target *target = &m->is->target;
     const tcall_open_ *open = m->open;
     uint16_t i;
     if (!m->syntax.depth && target->node)
@@ -10737,7 +10790,7 @@ static const char *const tcall_type_words_[TCALL_TYPES_] = {
 /* How a schema is compiled. */
 typedef struct tcall_author_ {
     tcall_str text;
-    const struct tcall_schema *made; /* its nodes, where it has some already */
+    const void *made; /* its nodes, where it has some already */
     void *mem;
     size_t size;
     const struct tcall_patterns_ *patterns; /* NULL: none are read */
@@ -11389,7 +11442,7 @@ TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 /* ---- $ref ---- */
 
 /* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
-static uint16_t tcall_index_of_(tcall_str name)
+TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
     size_t i;
@@ -11780,16 +11833,15 @@ static void tcall_say_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
         "an integer\0";
-    int index = 8;
+    int index = 7;
     if (types & TCALL_SHAPE_INTEGER) /* is said first */
         types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        types &= ~(1u << index);
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
-    }
+    for (; types; index--)
+        if (types >> index & 1) {
+            types ^= 1u << index;
+            tcall_write_flash(writer, tcall_word_at_(words, index));
+            tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
+        }
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -11814,22 +11866,17 @@ static void tcall_say_words_(tcall_writer *writer, const char *word,
 
 /* ---- limits ---- */
 
-/* A limit of a value that its schema says. */
+/* A limit of a value: one end of its shape, or a row of its schema. */
 typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
     tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
+    uint8_t digits;
+    uint8_t how;    /* TCALL_LIMIT_... */
+    tcall_str text; /* as a schema spells it, instead of the number */
 } tcall_limit_;
 
 enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
+/* What is limited, which says keywords and nouns. */
 enum {
     TCALL_LIMITS_NONE_,
     TCALL_LIMITS_VALUE_,
@@ -11838,51 +11885,70 @@ enum {
     TCALL_LIMITS_PROPERTIES_
 };
 
-static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+/* Returns what a kind of shapes limits. */
+TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 {
-    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
-    limit.number = number;
-    if (said)
-        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    return limit;
+    return kind == TCALL_KIND_TEXT   ? TCALL_LIMITS_LENGTH_
+           : kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+           : kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER
+               ? TCALL_LIMITS_VALUE_
+               : TCALL_LIMITS_NONE_;
 }
 
-/* Returns the limits of a shape. */
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    static const uint8_t of[] TCALL_FLASH_ = {
-        /* by kind */
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
-        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
-        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
-    tcall_int low = shape->low, high = shape->high;
-    tcall_int least = INT32_MIN, most = INT32_MAX;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = TCALL_FETCH_8_(of + shape->kind);
-    if (!is.of)
-        return is;
-    if (is.of == TCALL_LIMITS_VALUE_)
-        is.digits = shape->digits;
-    else
-        least = 0;
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Gives the low or the high limit of a shape. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_limit_of_(tcall_limit_ *limit, const tcall_shape *shape, bool high)
+{
+    const uint8_t of = tcall_limits_of_(shape->kind);
+    tcall_int number = high ? shape->high : shape->low;
+    tcall_int none = high ? INT32_MAX : INT32_MIN;
 #ifndef TOOLCALL_NO_INT64
     if (shape->kind == TCALL_KIND_INTEGER64 ||
         shape->kind == TCALL_KIND_NUMBER) {
         TCALL_FETCH_(tcall_range, range, shape->more);
-        low = range->low;
-        high = range->high;
-        least = INT64_MIN;
-        most = INT64_MAX;
+        number = high ? range->high : range->low;
+        none = high ? INT64_MAX : INT64_MIN;
     }
 #endif
-    is.low =
-        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
-    is.high = tcall_limit_of_(
-        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
-        shape->flags & TCALL_MEMBER_UNDER);
-    return is;
+    if (of > TCALL_LIMITS_VALUE_ && !high)
+        none = 0;
+    memset(limit, 0, sizeof *limit);
+    limit->number = number;
+    limit->digits = of == TCALL_LIMITS_VALUE_ ? shape->digits : 0;
+    if (of && number != none && !(high && shape->flags & TCALL_MEMBER_UNSAID))
+        limit->how =
+            shape->flags & (high ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER)
+                ? TCALL_LIMIT_BEYOND_
+                : TCALL_LIMIT_WITHIN_;
+}
+
+static uint8_t tcall_limit_how_(unsigned keyword)
+{
+    return keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_
+               ? TCALL_LIMIT_BEYOND_
+               : TCALL_LIMIT_WITHIN_;
+}
+
+/* Gives the limit that a row says. */
+static void tcall_limit_by_(tcall_limit_ *limit, const tcall_row *row)
+{
+    memset(limit, 0, sizeof *limit);
+    limit->how = tcall_limit_how_(row->on);
+    if (row->on >= TCALL_ON_MIN_LENGTH_)
+        limit->number = (tcall_int)row->of.number;
+    else
+        limit->text = tcall_text_verbatim_(row->of.text);
 }
 
 /* Returns whether a keyword is the upper one of two. */
@@ -11914,9 +11980,10 @@ typedef struct tcall_said_fault_ {
     const char *value;          /* in the text, or NULL */
     const char *key;            /* of the member at the place, or NULL */
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
-    tcall_limits_ limits;       /* what to send: in these, */
-    unsigned types;             /* of these */
-    tcall_limit_ passed;        /* the one that is passed */
+    unsigned types;             /* what to send: of these, */
+    uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
+    tcall_limit_ limits[3];     /* the low and the high one; one of a row */
+    const tcall_limit_ *passed; /* the one that is passed */
     uint8_t keyword;            /* TCALL_ON_... */
     bool never;                 /* it misses a schema that is false */
     bool remedy;                /* what to send is said, too */
@@ -12044,39 +12111,42 @@ static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 }
 
 /* Writes the pointer of the value, or of the member whose name begins, at a
- * place in JSON text, which is read once and not behind the place. Returns the
- * quote of the last name, or NULL where the last step is an index. */
+ * place in JSON text, which is not read behind the place: once for each level
+ * that the place is in. Returns the quote of the last name, or NULL where the
+ * last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
-    /* 2 * index of an item; 1 + 2 * offset of a name, 1: it comes next */
-    uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
-    const char *p;
-    *step = 0;
-    for (p = text; p < place;
-         p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
-        if (*step == 1 && tcall_text_is_string_(p))
-            *step = 1 + 2 * (uint32_t)(p - text);
-        else if (*p == ',')
-            *step = *step & 1 ? 1 : *step + 2;
-        else if ((*p == '}' || *p == ']') && step > steps)
-            step--;
-        else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
-            *++step = *p == '{';
-    }
-    if (*step == 1 && tcall_text_is_string_(place))
-        *step = 1 + 2 * (uint32_t)(place - text);
-    else if (*step == 1)
-        step--;
-    for (at = steps + 1; at <= step; at++) {
-        if (!(*at & 1)) {
-            tcall_say_index_(writer, *at / 2);
-            continue;
+    const char *p, *name = NULL, *last = NULL;
+    unsigned level, depth;
+    uint32_t index = 0;
+    bool object = false;
+    for (level = 1;; level++, last = name) {
+        for (p = text, depth = 0; p < place;
+             p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
+            bool opens = *p == '{' || *p == '[';
+            depth += opens;
+            if (depth == level && (opens || *p == ',')) {
+                object = opens ? *p == '{' : object;
+                index = opens ? 0 : index + 1;
+                name = NULL;
+            } else if (depth == level && !name && tcall_text_is_string_(p)) {
+                name = p;
+            }
+            depth -= depth && (*p == '}' || *p == ']');
         }
-        tcall_write_text(writer, "/");
-        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
+        if (depth == level && object && !name && tcall_text_is_string_(place))
+            name = place;
+        if (depth < level || (object && !name))
+            return last;
+        if (object) {
+            tcall_write_text(writer, "/");
+            tcall_say_string_(writer, name, TCALL_SAY_STEP_);
+        } else {
+            tcall_say_index_(writer, index);
+            name = NULL;
+        }
     }
-    return *step & 1 ? text + *step / 2 : NULL;
 }
 
 /* Returns whether a fault of a shape is of its object, not of a value. */
@@ -12132,19 +12202,19 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     if (said->value)
         tcall_say_sent_(said->out, said->value);
     else if (misfit->exact)
-        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+        tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
                                   said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
-        uint8_t quoted = said->out->quoted;
+        /* in plain text, too, no ends of lines, nothing for terminals */
+        uint8_t plain = !said->out->quoted;
         tcall_write_char_(said->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            said->out->quoted = 1;
+        said->out->quoted = (uint8_t)(said->out->quoted + plain);
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        said->out->quoted = quoted;
+        said->out->quoted = (uint8_t)(said->out->quoted - plain);
         tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
@@ -12174,15 +12244,15 @@ static void tcall_say_limit_(const tcall_said_fault_ *said,
 {
     if (limit->text.len)
         tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
-    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
-        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else if (said->of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->of);
     else
-        tcall_put_number_(said->out, limit->number, said->limits.digits);
+        tcall_put_number_(said->out, limit->number, limit->digits);
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+/* Writes what to send: "an integer from 1 to 7"; of counts without what is
+ * counted, and so without the " of " before it. */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
 {
     static const char ranges[] TCALL_FLASH_ =
         "\0"
@@ -12196,31 +12266,23 @@ static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
         " from %l to %h\0"
         " of %c to %h\0"
         " of %h\0";
-    const tcall_limits_ *is = &said->limits;
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
-        range = 9;
-    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_say_wanted_(tcall_said_fault_ *said)
-{
+    const tcall_limit_ *low = said->limits, *high = said->limits + 1;
     const tcall_shape *shape = said->shape;
+    int range = low->how * 3 + high->how;
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
-    bool null_last = said->types & TCALL_SHAPE_NULL &&
-                     (word || said->limits.low.how || said->limits.high.how);
-    unsigned types =
-        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    unsigned null_last = word || range ? said->types & TCALL_SHAPE_NULL : 0;
+    if (range == 8 && low->number == high->number &&
+        tcall_str_eq(low->text, high->text))
+        range = 10;
+    else if (range == 8 && said->of > TCALL_LIMITS_VALUE_)
+        range = 9;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
     else
-        tcall_say_types_(said->out, types);
-    tcall_say_range_(said, !types);
+        tcall_say_types_(said->out, said->types & ~null_last);
+    tcall_say_text_(said, tcall_word_at_(ranges, range) +
+                              (said->types & ~null_last ? 0 : 4));
     if (null_last)
         TCALL_SAY(said->out, " or null");
 }
@@ -12228,12 +12290,12 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
 /* Writes for how much the struct has room. */
 static void tcall_say_room_(tcall_said_fault_ *said)
 {
-    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+    if (said->of == TCALL_LIMITS_VALUE_) {
         tcall_say_wanted_(said);
         return;
     }
     TCALL_SAY(said->out, "at most ");
-    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+    if (said->of == TCALL_LIMITS_ITEMS_) {
         tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
     } else {
         tcall_put_number_(said->out, said->shape->size - 1, 0);
@@ -12255,9 +12317,8 @@ static void tcall_say_known_(const tcall_said_fault_ *said)
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
-    return said->value &&
-           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
-            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+    return said->value && (said->of == TCALL_LIMITS_LENGTH_ ||
+                           (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
 /* Writes which limit was passed. */
@@ -12266,7 +12327,7 @@ static void tcall_say_passed_(tcall_said_fault_ *said)
     static const char ways[] TCALL_FLASH_ =
         "under the minimum %p\0over the maximum %p\0"
         "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed.how == TCALL_LIMIT_BEYOND_) +
+    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
               tcall_is_upper_(said->keyword);
     tcall_say_text_(said, tcall_word_at_(ways, way));
 }
@@ -12279,15 +12340,14 @@ TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    uint8_t of_what = said->limits.of;
     bool counted = tcall_is_counted_(said);
     if (letter == 'v' && !tcall_say_came_(said)) {
         tcall_write_flash(
-            out, tcall_word_at_(things,
-                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+            out, tcall_word_at_(
+                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
     } else if (letter == 'n' && counted) {
         TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, of_what);
+        tcall_say_count_(out, is->count, said->of);
         tcall_write_char_(out, ',');
     } else if (letter == 'n') {
         TCALL_SAY(out, "is");
@@ -12314,11 +12374,9 @@ TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
     } else if (letter == 'k') {
         tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, &said->passed, counted);
-    } else if (letter == 'h') {
-        tcall_say_limit_(said, &said->limits.high, false);
+        tcall_say_limit_(said, said->passed, counted);
     } else if (letter != 'v') {
-        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+        tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
 
@@ -12358,7 +12416,7 @@ static bool tcall_say_misfit_(tcall_said_fault_ *said, unsigned keyword)
 }
 
 /* Says a fault of a shape. */
-static void tcall_say_shape_(tcall_said_fault_ *said)
+TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
@@ -12366,9 +12424,10 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
     said->part = tcall_say_part_;
     said->shape = shape;
     said->types = tcall_types_of_(shape->types);
-    said->limits = tcall_limits_of_(shape);
-    said->passed =
-        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    said->of = tcall_limits_of_(shape->kind);
+    tcall_limit_of_(&said->limits[0], shape, false);
+    tcall_limit_of_(&said->limits[1], shape, true);
+    said->passed = &said->limits[tcall_is_upper_(said->keyword)];
     tcall_say_misfit_(said, is->keyword);
 }
 
@@ -12447,7 +12506,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 /* Returns the next word of an enum, or name of a property, or NULL. */
 static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
+    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -12493,7 +12552,7 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
     const char *item = tcall_text_first_(array), *next = item;
     for (; index && next; index--) {
         item = next;
-        next = tcall_text_after_(tcall_text_skip_(item));
+        next = tcall_text_sibling_(item);
     }
     return next ? next : item;
 }
@@ -12557,29 +12616,6 @@ static void tcall_say_row_part_(void *of, char letter)
         tcall_say_part_(of, letter);
 }
 
-/* Returns what a keyword limits. */
-static uint8_t tcall_limits_by_(unsigned keyword)
-{
-    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
-        return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
-}
-
-/* Returns the limit that a row says. */
-static tcall_limit_ tcall_limit_by_(const tcall_row *row)
-{
-    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
-    tcall_limit_ limit = tcall_limit_of_(
-        counts ? (tcall_int)row->of.number : 0, true,
-        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
-    if (!counts)
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
 /* Says a misfit of a schema. */
 TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 {
@@ -12587,25 +12623,22 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 #define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
         TCALL_SENTENCES_(TCALL_X_);
 #undef TCALL_X_
-    const tcall_node *node = said->is->node;
-    const tcall_row *row = node->rows;
+    const tcall_row *row = said->is->node->rows;
     unsigned keyword = said->keyword;
     said->part = tcall_say_row_part_;
-    said->limits.of = tcall_limits_by_(keyword);
-    said->types = said->limits.of > TCALL_LIMITS_VALUE_
-                      ? 0 /* counts are said alone */
-                      : tcall_types_of_(node->types);
-    if (said->limits.of == TCALL_LIMITS_VALUE_)
+    said->of = tcall_limits_by_(keyword);
+    if (said->of <= TCALL_LIMITS_VALUE_) /* counts are said alone */
+        said->types = tcall_types_of_(said->is->node->types);
+    if (said->of)
         said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    if (said->limits.of)
-        said->passed = tcall_limit_by_(said->is->row);
-    for (; said->limits.of && row; row = tcall_row_next_(row))
-        if (tcall_limits_by_(row->on) == said->limits.of)
-            *(tcall_is_upper_(row->on) ? &said->limits.high
-                                       : &said->limits.low) =
-                tcall_limit_by_(row); /* of two the one that excludes its own */
+    for (; row && said->of; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
+            tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
+    if (said->of)
+        tcall_limit_by_(&said->limits[2], said->is->row);
+    said->passed = &said->limits[2];
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
-        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        said->of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
     if (!tcall_say_misfit_(said, keyword))
         tcall_say_sentence_(said, sentences, (int)keyword);
@@ -12613,17 +12646,14 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
 
 /* ---- whole faults ---- */
 
-/* What says the fault of a node; NULL where there are but shapes. */
+/* What says the fault of a schema, or of a shape. */
 typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
-    if (!said->is->node)
-        tcall_say_shape_(said);
-    else if (say)
-        say(said);
+    say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
@@ -12659,7 +12689,8 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 int tcall_write_fault(tcall_writer *writer, const char *text,
                       const tcall_fault *is)
 {
-    return tcall_write_fault_(writer, tcall_say_node_, text, is);
+    return tcall_write_fault_(
+        writer, is->node ? tcall_say_node_ : tcall_say_shape_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -12670,6 +12701,11 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
+    const tcall_json is = tcall_json_of_(value, NULL);
+    char shown[TCALL_SHOWN_ + 8];
+    tcall_writer glance;
+    tcall_writer_init(&glance, shown, sizeof shown);
+    tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -12688,28 +12724,43 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
         tcall_write_quote(writer);
         if (coercion->how == TCALL_COERCED_WORD_)
             tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
+        else /* getters may have decoded it */
+            tcall_say_json_(writer, tcall_slice_(shown, glance.len),
+                            TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_json(writer, is);
     }
     tcall_write_close(writer, '}');
 }
 
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+/* Writes the coercions of a checked text, of which there may be more than are
+ * kept. */
+TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
+                                        const tcall_coercion *coercion,
+                                        unsigned count)
 {
-    unsigned i, count = machine->coercion_count;
+    unsigned left = count < TCALL_COERCIONS_ ? count : TCALL_COERCIONS_;
+    count -= left;
     tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
+    for (; left; left--)
+        tcall_write_coercion_(writer, text, coercion++);
+    if (count) {
         tcall_write_open(writer, '{');
         tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_int(writer, (tcall_int)count);
         tcall_write_close(writer, '}');
     }
-    return tcall_write_close(writer, ']');
+    tcall_write_close(writer, ']');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    size_t kept;
+    tcall_write_coerced_(writer, machine->text,
+                         tcall_machine_coercions_(machine, &kept),
+                         machine->coercion_count);
+    return writer->error;
 }
 
 /* ---- why a schema was refused ---- */
@@ -12761,17 +12812,15 @@ enum {
     TCALL_PARTS_
 };
 
+/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
+ * the last nine bytes of the id are one that was made up, also where the item
+ * came with those before them. */
 enum {
-    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
-                                made up; it came with those before them */
-    TCALL_FLAG_RAW_ = 2,
-    TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
-    TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
+    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
     TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    /* Of the item as well: */
-    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12837,7 +12886,7 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 {
     tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
-    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+    return head->flags & TCALL_FLAG_MADE_ID && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
 }
@@ -12846,9 +12895,7 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
 TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
                                         tcall_str name, tcall_str text)
 {
-    const tcall_item item = {(uint8_t)kind, 0,     id,    name,
-                             {NULL, 0},     text,  false, false,
-                             false,         false, false};
+    const tcall_item item = {(uint8_t)kind, 0, 0, id, name, {NULL, 0}, text};
     return item;
 }
 
@@ -12859,26 +12906,6 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
         offsetof(tcall_item, id), offsetof(tcall_item, name),
         offsetof(tcall_item, signature), offsetof(tcall_item, text)};
     return (tcall_str *)(void *)((char *)item + at[part]);
-}
-
-/* What an item says of itself, and what its header keeps of that. */
-TCALL_SHARED_ uint8_t tcall_item_flags_(const tcall_item *item)
-{
-    return (uint8_t)(item->synthetic_id * TCALL_FLAG_MADE_ID_ |
-                     item->raw * TCALL_FLAG_RAW_ |
-                     item->reasoning_dropped * TCALL_FLAG_DROPPED_ |
-                     item->is_unsigned * TCALL_FLAG_UNSIGNED_ |
-                     item->is_object * TCALL_FLAG_OBJECT_);
-}
-
-/* Every walk over a conversation does this for each item: no loop. */
-TCALL_SHARED_ void tcall_item_set_flags_(tcall_item *item, unsigned flags)
-{
-    item->synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
-    item->raw = (flags & TCALL_FLAG_RAW_) != 0;
-    item->reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
-    item->is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
-    item->is_object = (flags & TCALL_FLAG_OBJECT_) != 0;
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13040,7 +13067,7 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
     head->kind = item->kind;
-    head->flags = tcall_item_flags_(item);
+    head->flags = item->flags & TCALL_FLAGS_;
     head->error = (int8_t)item->error;
     for (part = 0; part < TCALL_PARTS_; part++) {
         const tcall_str bytes = *tcall_item_part_(item, part);
@@ -13068,13 +13095,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    tcall_item_set_flags_(item, head->flags);
+    item->flags = head->flags & TCALL_FLAGS_;
     item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
     item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
     item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
     item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
     *at += (size_t)(bytes - (const char *)head);
-    item->synthetic_id = item->synthetic_id && item->id.len <= TCALL_MADE_ID_;
+    if (item->id.len > TCALL_MADE_ID_)
+        item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -13119,7 +13147,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED | TCALL_FLAG_UNSIGNED);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -13154,7 +13182,7 @@ TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
     while ((head = tcall_chat_head_(chat, &answer)) != NULL) {
         const tcall_str own = tcall_head_id_(head);
         tcall_str came = tcall_head_part_(head, TCALL_PART_ID_);
-        if (head->flags & TCALL_FLAG_MADE_ID_)
+        if (head->flags & TCALL_FLAG_MADE_ID)
             came.len -= own.len;
         if (head->kind == TCALL_ITEM_CALL &&
             (tcall_str_eq(own, *id) || tcall_str_eq(came, *id)) &&
@@ -13173,11 +13201,13 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     tcall_item copy = *item;
     if (chat->block->lent) /* a result is being written at its end */
         return TCALL_E_USAGE;
-    copy.is_object = false; /* a caller may be wrong */
+    copy.flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* a caller may be wrong */
     if (item->kind == TCALL_ITEM_CALL) {
         made = tcall_chat_new_id_(chat, chat->block->low, item->id, bytes);
-        copy.synthetic_id =
-            made.len || (item->synthetic_id && item->id.len <= TCALL_MADE_ID_);
+        if (item->id.len > TCALL_MADE_ID_)
+            copy.flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
+        if (made.len)
+            copy.flags |= TCALL_FLAG_MADE_ID;
     }
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
@@ -13198,7 +13228,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
  * never called. */
 TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 {
-    if (tc->ready)
+    if (tc->error > 0)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
@@ -13283,20 +13313,10 @@ const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
     return tcall_namesake_(tc, name, NULL);
 }
 
-const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
-{
-    while (*i < tc->desc.tool_count) {
-        const tcall_tool *tool = &tc->desc.tools[(*i)++];
-        if (tcall_enabled(tool, allow))
-            return tool;
-    }
-    return NULL;
-}
-
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters.text || tool->shape;
+    return tool->parameters.text || tool->parameters.made;
 }
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
@@ -13327,11 +13347,11 @@ TCALL_SHARED_ int tcall_worse_(int first, int second)
     X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")       \
     X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "     \
                  "set allow_no_schema")                                           \
-    X(BOTH, "parameters and shape say the same twice: leave out parameters, "     \
-            "which is written from the shape")                                    \
-    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "       \
-              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")            \
-    X(STRICT, "strict needs parameters, or a shape, to hold the model to")        \
+    X(STRUCT, "only parameters may be a TCALL_STRUCT: give a JSON Schema")        \
+    X(READER, "a schema has no reader: write TCALL_JSON({...}), "                 \
+              "TCALL_SCHEMA_TEXT(text), tcall_schema_text_of(text) or "           \
+              "TCALL_STRUCT(name)")                                               \
+    X(STRICT, "strict needs parameters to hold the model to")                     \
     X(MODE, "no_schema_mode is none of tcall_no_schema")                          \
     X(SERVICES, "services and service_count belong together: give both")          \
     X(NAMELESS, "services has one without a name: nobody could find it")          \
@@ -13362,10 +13382,10 @@ TCALL_SHARED_ int tcall_refuse_(tcall *tc, const char *name, uint32_t faults)
     return TCALL_E_TOOL;
 }
 
-/* A text that nothing reads cannot be checked. */
+/* A schema that nothing reads cannot be checked. */
 static bool tcall_is_unread_(tcall_schema_text source)
 {
-    return source.text && !source.reader;
+    return (source.text || source.made) && !source.reader;
 }
 
 /* Returns whether another tool has the name of a row. */
@@ -13387,6 +13407,9 @@ static uint32_t tcall_row_harms_(const tcall *tc, const tcall_tool *tool)
            TCALL_FAULT_(TOOL_STAGES, tool->hook_count && !tc->desc.stages) |
            TCALL_FAULT_(NO_SCHEMA,
                         !tcall_is_checked_(tool) && !tool->allow_no_schema) |
+           TCALL_FAULT_(STRUCT, (tool->output.made && !tool->output.text) ||
+                                    (tool->provider_schema.made &&
+                                     !tool->provider_schema.text)) |
            TCALL_FAULT_(READER, tcall_is_unread_(tool->parameters) ||
                                     tcall_is_unread_(tool->output) ||
                                     tcall_is_unread_(tool->provider_schema));
@@ -13557,12 +13580,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
     tc->distinct = false; /* of rows that are added nobody knows */
-    tc->error = r;
+    tc->error = r < 0 ? r : 1;
     tc->busy = NULL;
-    if (r < 0) {
+    if (r < 0) { /* nothing can be found, and so nothing can be called */
         tc->desc.tool_count = 0;
         tc->desc.stages = NULL;
     }
@@ -13759,7 +13780,6 @@ static uint32_t tcall_row_slips_(const tcall_tool *tool)
                             TCALL_EVERYTHING) |
            TCALL_FAULT_(SAFE, tool->safe > TCALL_SAFETY_UNSAFE) |
            TCALL_FAULT_(HOOKS, tool->hooks && !tool->hook_count) |
-           TCALL_FAULT_(BOTH, tool->parameters.text && tool->shape) |
            TCALL_FAULT_(STRICT, tool->strict && !tcall_is_checked_(tool)) |
            TCALL_FAULT_(MODE, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL);
 }
@@ -13930,7 +13950,7 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
 TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
                                     const tcall_author_ *author)
 {
-    *out = *author->made;
+    *out = *(const tcall_schema *)author->made;
     return TCALL_OK;
 }
 
@@ -13942,6 +13962,13 @@ TCALL_SHARED_ int tcall_nodes_take_(tcall_schema *out,
  * written of shapes is a piece of flash at a time, since on an AVR texts are
  * read from there by instructions of their own.
  */
+
+/* Returns the shape that the arguments are read by, or NULL. */
+TCALL_SHARED_ const tcall_object *tcall_tool_shape_(const tcall_tool *tool)
+{
+    return tool->parameters.text ? NULL
+                                 : (const tcall_object *)tool->parameters.made;
+}
 
 /* ---- texts in flash ---- */
 
@@ -13982,56 +14009,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * within, as deep as the decoder goes. `depth` is that of the object or list
  * that a value is in; the outermost has 1.
  */
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
 
 /* ---- values of a struct ---- */
 
@@ -14175,32 +14152,32 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
  * Whether it is, somebody looks later: of several rules some may not be met.
  */
 
-/* Returns the number within limits that is nearest to one that is liked, as a
- * multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limits_ *is, tcall_int value,
+/* Returns the number within a low and a high limit that is nearest to one that
+ * is liked, as a multiple of step; all in units of the last digit. */
+static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
                                 tcall_int one, tcall_int step)
 {
-    tcall_int low = is->low.number, high = is->high.number;
-    low += is->low.how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= is->high.how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (is->low.how && value < low)
+    tcall_int low = limits[0].number, high = limits[1].number;
+    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
+    if (limits[0].how && value < low)
         value = low;
     value += (step - value % step) % step;
-    if (is->high.how && value > high)
+    if (limits[1].how && value > high)
         value = high - (high % step + step) % step;
-    if (is->low.how && value < low) /* 0.5, not 1 */
-        value = is->low.number / 2 + is->high.number / 2;
+    if (limits[0].how && value < low) /* 0.5, not 1 */
+        value = limits[0].number / 2 + limits[1].number / 2;
     return value;
 }
 
 /* Writes a value of one of these types, which has no parts. */
 TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limits_ *is,
+                                            const tcall_limit_ limits[2],
                                             tcall_int step)
 {
     tcall_int one = 1, len, i;
     if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(is, 5, 1, 1);
+        len = tcall_nearest_(limits, 5, 1, 1);
         tcall_write_quote(out);
         for (i = 0; i < len && !out->error; i++)
             tcall_write_char_(out, "value"[i % 5]);
@@ -14210,11 +14187,12 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else if (types == TCALL_SHAPE_NULL) {
         tcall_write_null(out);
     } else {
-        for (i = 0; i < is->digits; i++)
+        for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_write_comma_(out);
-        tcall_put_number_(out, tcall_nearest_(is, one, one, step ? step : one),
-                          is->digits);
+        tcall_put_number_(out,
+                          tcall_nearest_(limits, one, one, step ? step : one),
+                          limits->digits);
     }
 }
 
@@ -14222,19 +14200,22 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
 static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
                                const char *at)
 {
-    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_limit_ limits[2];
     (void)at;
+    tcall_limit_of_(&limits[0], node, false);
+    tcall_limit_of_(&limits[1], node, true);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(out, (const char *)node->more);
     else
-        tcall_put_near_(out, node->types, &is, 1);
+        tcall_put_near_(out, node->types, limits, 1);
 }
 
 /* Writes arguments that a shape allows: all that is required. */
 TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              const tcall_object *shape)
+                                              tcall_schema_text source)
 {
-    tcall_put_object_(out, shape, NULL, tcall_put_fitting_, 1);
+    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
+                      tcall_put_fitting_, 1);
 }
 
 /* ---- an example of what the text of a schema allows ---- */
@@ -14264,18 +14245,19 @@ TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
     bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
     tcall_int step =
         tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    tcall_limits_ is;
+    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
+    tcall_limit_ limits[2];
     uint8_t on;
-    memset(&is, 0, sizeof is);
-    is.of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    is.digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
+    memset(limits, 0, sizeof limits);
+    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
     for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == is.of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on)))
-            *(tcall_is_upper_(on) ? &is.high : &is.low) = tcall_limit_of_(
-                tcall_example_units_(schema, on, is.digits), true,
-                on == TCALL_ON_ABOVE_ || on == TCALL_ON_BELOW_);
-    tcall_put_near_(out, types, &is, step > 0 || whole ? step : 1);
+        if (tcall_limits_by_(on) == of &&
+            tcall_text_get_(schema, tcall_keyword_word_(on))) {
+            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
+            limit->number = tcall_example_units_(schema, on, limits->digits);
+            limit->how = tcall_limit_how_(on);
+        }
+    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -14349,10 +14331,14 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_schema_scalar_(out, schema, types);
 }
 
-/* Returns what says a misfit of a schema; NULL: it is a shape's. */
-TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
 {
-    return source.reader ? source.reader->say : NULL;
+    tcall_write_schema_value_(out, tcall_text_space_(source.text),
+                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -14381,26 +14367,28 @@ static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
     return types & ~(1u << index);
 }
 
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
+/* Writes the low or the high bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void
+tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
 {
     static const char keys[] TCALL_FLASH_ =
         "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
         "minLength\0maxLength\0minItems\0maxItems\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    tcall_limit_ limit;
+    const uint8_t of = tcall_limits_of_(shape->kind);
     bool kept = view->mode == TCALL_STRICT_NONE;
+    tcall_limit_of_(&limit, shape, high);
     if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = limits->of != TCALL_LIMITS_LENGTH_;
+        kept = of != TCALL_LIMITS_LENGTH_;
     if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || !kept)
+        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
+    if (!limit.how || !kept)
         return;
     tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
+                   tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
+                                            ? high
+                                            : of * 2 + high));
+    tcall_put_number_(view->out, limit.number, limit.digits);
 }
 
 /* Begins the schema of a value with its first type, which says all that is not
@@ -14411,7 +14399,6 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     unsigned types = tcall_types_of_(shape->types);
-    tcall_limits_ limits = tcall_limits_of_(shape);
     if (null)
         types |= TCALL_SHAPE_NULL;
     if ((types & all) == all)
@@ -14422,8 +14409,8 @@ tcall_view_begin_(tcall_view_ *view, const tcall_shape *shape, bool null)
     }
     if (types)
         types = tcall_view_type_(view->out, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
+    tcall_view_bound_(view, shape, false);
+    tcall_view_bound_(view, shape, true);
     if (shape->kind == TCALL_KIND_CHOICE) {
         const char *word = (const char *)shape->more;
         int32_t left = shape->high;
@@ -14646,8 +14633,7 @@ typedef struct tcall_strict_walk_ {
 static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
     const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+    for (; at && *at == '"'; at = at == text ? NULL : tcall_text_sibling_(at))
         if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
@@ -14727,8 +14713,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -14740,16 +14725,19 @@ static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
 {
     const char *at = walk->root, *p = ref ? ref + 2 : NULL;
     char name[TCALL_NAME_MAX_];
+    tcall_str step;
     int i = walk->depth, len;
     if (!ref || ref[0] != '"' || ref[1] != '#')
         return NULL;
     while (at && *p == '/') {
-        bool object = *at == '{';
         p++;
         len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
+        step = tcall_slice_(name, (size_t)(len < 0 ? 0 : len));
+        if (len < 0)
+            at = NULL;
+        else if (*at == '[')
+            at = tcall_text_at_(at, tcall_index_of_(step));
+        else if ((at = tcall_text_member_(at, step)))
             at = tcall_text_value_(at);
     }
     while (at && i-- > 0)
@@ -14943,7 +14931,7 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text = tool->provider_schema.text ? tool->provider_schema.text
                                                   : tool->parameters.text;
-    if (tool->shape && !tool->provider_schema.text)
+    if (!text && tool->parameters.made)
         return NULL;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
@@ -14956,7 +14944,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
     if (!text)
-        tcall_view_shape_(&view, tool->shape);
+        tcall_view_shape_(&view, tcall_tool_shape_(tool));
     else if (mode)
         tcall_strict_text_(&view, text);
     else
@@ -15507,6 +15495,7 @@ typedef struct tcall_split_ {
     bool in_key;          /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
+    const char *paired;   /* the last character of a word of two */
     const char *letters;  /* there, or in word where they had to be folded */
     size_t length;        /* of them, in bytes */
     unsigned initials;
@@ -15620,7 +15609,8 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
 
 /* Reads a word, or one sign; returns whether it was a word. A word is a row of
  * characters of one kind, where capitals and small letters that follow them are
- * one; or two wide characters, of which the second is read again. */
+ * one; or two wide characters, of which the second begins the next word, unless
+ * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
     uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
@@ -15630,9 +15620,10 @@ static bool tcall_split_read_(tcall_split_ *words)
         tcall_char_ c = tcall_split_char_(words);
         if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
-            return true;
+            return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
             tcall_split_put_(words, c.code);
+            words->paired = words->cursor;
             return true;
         }
         words->cursor += c.bytes;
@@ -15964,26 +15955,11 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
  * tool, in quarters: when it is the word itself, when it is a synonym or has
  * the same prefix, and for the length of the texts. Words of all schemas need
  * no list: being common, they weigh nothing. */
-enum { TCALL_TEXT_PARAMETERS_ = 4 };
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[] = {
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
-
-/* Returns one of the texts of a tool. Of parameters there can be several: the
- * one after the last is empty. */
-static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
-{
-    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
-    texts[0] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tool->shape)
-        return tcall_shape_words_(tool->shape, index - TCALL_TEXT_PARAMETERS_);
-    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
-}
 
 /* Adds a word of a tool to the sums of the terms that have this key; what is
  * only like them counts once. Returns whether there is such a term. */
@@ -16006,30 +15982,86 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads a text of a tool into its record. The prefix of a word counts only when
+ * its stem is no key. */
+static void tcall_record_text_(const tcall_ranking_ *ranking,
+                               tcall_record_ *record, unsigned which,
+                               tcall_str text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[which];
+    unsigned asked = 0;
+    tcall_split_ words;
+    tcall_split_init_(&words, text);
+    words.wanted = ranking->initials;
+    while (tcall_split_next_(&words))
+        if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+            (words.prefix &&
+             tcall_record_hit_(ranking, record, words.prefix, weight)))
+            asked += 16;
+    if (which == TCALL_TEXT_NAME_ && words.count)
+        record->name = (uint8_t)(asked / words.count);
+    record->length = (uint16_t)tcall_at_most_(
+        (size_t)record->length + weight->length * words.count, 0xFFFF);
+}
+
+/* Reads words that are each ended by NUL. */
+static void tcall_record_words_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const char *words,
+                                int count)
+{
+    const char *end = tcall_word_at_(words, count);
+    tcall_record_text_(ranking, record, TCALL_TEXT_PARAMETERS_,
+                       tcall_slice_(words, (size_t)(end - words)));
+}
+
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth);
+
+/* Reads the words of a value's shape. */
+static void tcall_record_value_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const tcall_shape *from,
+                                int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_record_words_(ranking, record, (const char *)shape->more,
+                            (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_value_(ranking, record, (const tcall_shape *)shape->more,
+                            depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_object_(ranking, record, (const tcall_object *)shape->more,
+                             depth + 1);
+}
+
+/* Reads the words of an object's shape: names, descriptions, choices. The
+ * outermost has the depth 1. */
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_record_words_(ranking, record, object->names, object->count);
+    tcall_record_words_(ranking, record, object->descriptions, object->count);
+    for (i = 0; i < object->count; i++)
+        tcall_record_value_(ranking, record, object->members + i, depth);
+}
+
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    tcall_str text = tcall_tool_text_(tool, 0);
-    unsigned length = 1, asked = 0, i;
-    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
-        const struct tcall_text_weight_ *weight =
-            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
-        tcall_split_ words;
-        tcall_split_init_(&words, text);
-        words.wanted = ranking->initials;
-        while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
-                asked += 16;
-        length += weight->length * words.count;
-        if (i == 0 && words.count)
-            record->name = (uint8_t)(asked / words.count);
-        text = tcall_tool_text_(tool, i + 1);
-    }
-    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+    const char *const texts[] = {tool->name, tool->title, tool->description,
+                                 tool->tags, tool->parameters.text};
+    const tcall_object *shape = tcall_tool_shape_(tool);
+    unsigned i;
+    record->length = 1;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++)
+        tcall_record_text_(ranking, record, i, tcall_str_of(texts[i]));
+    if (shape)
+        tcall_record_object_(ranking, record, shape, 1);
 }
 
 /* ---- tools that may be picked */
@@ -16394,8 +16426,8 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
         tcall_write_text(&saved, tool->description ? tool->description : "");
         if (schema)
             tcall_write_text(&saved, schema);
-        else if (tool->shape)
-            tcall_write_shape(&saved, tool->shape);
+        else if (tcall_tool_shape_(tool))
+            tcall_write_shape(&saved, tcall_tool_shape_(tool));
     }
     return saved.len;
 }
@@ -16583,14 +16615,16 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* A text is read in the free part of the block: checked text at its end, where
- * it mostly stays, in front of that the frames, both of use until the block is.
- * room: bytes that the checked text may take, its NUL included. */
+/* A text is read in the free part of the block: the machine at its beginning,
+ * checked text at its end, where it mostly stays, between them the frames, all
+ * of use until the block is. room: bytes that the checked text may take, its
+ * NUL included. */
 static void tcall_arguments_begin_(const tcall_block *block,
                                    tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size);
+    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
+    size -= sizeof(tcall_machine);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
     desc->text = gap + size - room;
     desc->size = room;
@@ -16618,21 +16652,26 @@ static void tcall_arguments_meant_(const tcall_block *block,
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
     tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coercions};
+    NULL, tcall_coerce, tcall_write_coerced_};
 
-/* Reads a text as whoever is named does, NULL: strictly. */
-TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
-                                      tcall_block *block,
-                                      tcall_machine *machine,
-                                      tcall_machine_desc *desc, tcall_str text,
-                                      uint32_t *fixes)
+/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
+ * NULL where there is no room for it. */
+TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
 {
     size_t used;
+    tcall_machine *machine =
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
     *fixes = 0;
+    if (used < sizeof *machine) {
+        tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
+        return NULL;
+    }
     if (lenient && lenient->read) {
         lenient->read(block, machine, desc, text, fixes);
     } else {
@@ -16640,37 +16679,41 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
         tcall_machine_read_(machine, desc, text);
     }
     used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : machine->is.size;
+                                            : desc->size + sizeof *machine;
     tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
-    return machine->error;
+    return machine;
 }
 
 /* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults. */
-static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
-                               tcall_machine *machine)
+ * is approved, run, logged and sent back, and the faults, or the coercions. */
+static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
+                               const tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
-    tcall_writer out;
+    const void *notes = machine->faults;
+    size_t size = 0;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text =
-        (char *)(uintptr_t)text.ptr; /* the free part is written to */
-    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                          ? machine->fault_count
-                          : TOOLCALL_MAX_FAULTS;
     attempt->coercions = machine->coercion_count;
-    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
-                            attempt->faults * sizeof *attempt->fault, &text);
-    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !attempt->coercions || machine->error)
+    if (machine->error) {
+        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                              ? machine->fault_count
+                              : TOOLCALL_MAX_FAULTS;
+        size = attempt->faults * sizeof *attempt->fault;
+    } else {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    }
+    if (!size)
         return r;
-    out = tcall_hydrate_writer_(block);
-    tc->desc.lenient->write(&out, machine);
-    return tcall_hydrate_keep_(block, out.buf, out.len, &attempt->coerced);
+    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
+    if (machine->error)
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    else
+        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
+    return r;
 }
 
 /* Reads the text of an attempt, which is to be this: arguments as they were
@@ -16681,28 +16724,31 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 {
     const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
     size_t high = tc->block.high;
-    tcall_machine machine;
-    tcall_machine_desc *desc = &machine.is;
+    tcall_machine_desc desc;
+    tcall_machine *machine;
     int kept, r;
-    memset(desc, 0, sizeof *desc);
-    desc->target = *target;
+    memset(&desc, 0, sizeof desc);
+    desc.target = *target;
     if (target->object) {
-        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc->target.out)
+        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc.target.out)
             return TCALL_E_MEMORY;
     }
-    desc->object = desc->for_c = arguments;
-    desc->coerce = lenient ? lenient->coerce : NULL;
-    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
-                            &attempt->fixes);
-    attempt->error_at = machine.at;
+    desc.object = desc.for_c = arguments;
+    desc.coerce = lenient ? lenient->coerce : NULL;
+    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                  &attempt->fixes);
+    if (!machine)
+        return TCALL_E_MEMORY;
+    r = machine->error;
+    attempt->error_at = machine->at;
     if (r == TCALL_OK)
-        attempt->bound = desc->target.out;
+        attempt->bound = desc.target.out;
     else
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, &machine);
+    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -16710,12 +16756,10 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
 TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
                                            tcall_attempt *attempt)
 {
-    const tcall_tool *tool = call->tool;
-    const tcall_node *node = tool->shape ? NULL : call->node;
-    const tcall_target target = {tool->shape, node,
-                                 tool->shape ? &tcall_shape_rows
-                                 : node
-                                     ? tool->parameters.reader->rows
+    const tcall_object *shape = tcall_tool_shape_(call->tool);
+    const tcall_target target = {shape, call->node,
+                                 shape || call->node
+                                     ? call->tool->parameters.reader->rows
                                      : NULL /* another one checks, or nobody */,
                                  NULL};
     return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
@@ -16748,11 +16792,10 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
         tcall_str_of(source.text), source.made,      gap,  size,
         tc->desc.patterns,         TCALL_DRAFT_2020, true, 0};
     int r = source.reader->compile(&schema, &author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema.need))
-            return TCALL_E_MEMORY;
-    if (r < 0)
+    if (r < 0 && r != TCALL_E_MEMORY)
         return r;
+    if (!tcall_block_room_(block, schema.need) || r < 0)
+        return TCALL_E_MEMORY;
     *node = schema.root;
     return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -16777,7 +16820,7 @@ static const char tcall_by_model_[] = "model";
 static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
                                             {NULL, 0}, {NULL, NULL},
                                             NULL,      NULL,
-                                            {NULL, 0}, {NULL, 0},
+                                            {NULL, 0}, NULL,
                                             0,         0,
                                             0,         0,
                                             0,         0,
@@ -16839,21 +16882,6 @@ TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
     return call->error;
 }
 
-/* Tries a repair. Where it is refused too, what came counts again. */
-static int tcall_hydrate_repaired_(tcall_call *call, tcall_str text)
-{
-    const tcall_attempt *came = call->asked;
-    int error = call->error;
-    call->repaired = true;
-    tcall_attempt_anew_(call, "repair", text);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
-    if (call->error == TCALL_OK)
-        return TCALL_OK;
-    call->repaired = false;
-    call->asked = came;
-    return call->error == TCALL_E_MEMORY ? call->error : error;
-}
-
 /* Asks the program for a repair, and keeps it. Returns TCALL_OK, TCALL_E_AGAIN,
  * or why there is none. */
 TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
@@ -16872,17 +16900,28 @@ TCALL_NOINLINE_ static int tcall_hydrate_ask_(tcall *tc, const tcall_call *call,
     return tcall_hydrate_keep_(block, out.buf, out.len, text);
 }
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * TCALL_E_AGAIN, or why what came was refused. */
+/* Lets the caller repair arguments that were refused, once. Where the repair is
+ * refused too, what came counts again. Returns TCALL_OK, TCALL_E_AGAIN, or why
+ * what came was refused. */
 int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
+    const tcall_attempt *came = call->asked;
+    int error = call->error, r;
     tcall_str text;
-    int r = call->error;
-    if (r == TCALL_E_MEMORY || call->incomplete)
-        return r;
+    if (error == TCALL_E_MEMORY || call->incomplete)
+        return error;
     r = tcall_hydrate_ask_(tc, call, &text);
     call->repairing = r == TCALL_E_AGAIN;
-    return r == TCALL_OK ? tcall_hydrate_repaired_(call, text) : r;
+    if (r != TCALL_OK)
+        return r;
+    call->repaired = true;
+    r = tcall_attempt_anew_(call, "repair", text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, &text, 0);
+    if (r == TCALL_OK)
+        return r;
+    call->repaired = false;
+    call->asked = came;
+    return r == TCALL_E_MEMORY ? r : error;
 }
 
 /* Finds the tool and its schema, and reads what came. */
@@ -16979,7 +17018,7 @@ TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
     if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
         tcall_write_nest_(out, "errors", '[');
         for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+            tcall_write_fault_(out, tool->parameters.reader->say,
                                attempt->args.at, &attempt->fault[i]);
         tcall_write_close(out, ']');
     } else if (attempt->complaint.len) {
@@ -17360,8 +17399,8 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->name);
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
-    if (tool->shape)
-        tcall_write_shape(out, tool->shape);
+    if (tcall_tool_shape_(tool))
+        tcall_write_shape(out, tcall_tool_shape_(tool));
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17416,10 +17455,18 @@ void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
+    return cx->tool &&
            tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
+
+/* How the last run of the tool ended. */
+enum {
+    TCALL_TOOL_NOT_,   /* it was not called yet */
+    TCALL_TOOL_RAN_,   /* whatever came of it */
+    TCALL_TOOL_WAITS_, /* TCALL_E_AGAIN */
+    TCALL_TOOL_DID_    /* well, whatever came after it */
+};
 
 /* ---- output ---- */
 
@@ -17504,9 +17551,8 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
 
 /* ---- an example of a call that would do ---- */
 
-/* Values that are nested deeper are left out, and longer examples as a whole.
- */
-enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
 
 /* Makes an example at the end of the block and reads it like arguments that
  * came. Returns whether the call would take it. */
@@ -17518,12 +17564,7 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
     out = tcall_hydrate_writer_(block);
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&out, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &out, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
+    tool->parameters.reader->example(&out, tool->parameters);
     return !out.error &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
@@ -17554,30 +17595,26 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- permission ---- */
 
-/* Writes the names of a set of permissions: in words, or as the developer
- * writes them. */
+/* Writes the names of a set of permissions. */
 TCALL_NOINLINE_ static void tcall_write_permissions_(tcall_writer *out,
-                                                     unsigned set, bool in_c)
+                                                     unsigned set,
+                                                     const char *names,
+                                                     const char *separator)
 {
-    static const char names[] = "read\0write\0execute\0network\0actuate\0";
-    const char *name = names, *before = "";
-    for (; set; set >>= 1, name = tcall_nth_(name, 1)) {
-        const char *letter = name;
-        if (!(set & 1))
-            continue;
-        tcall_write_text(out, before);
-        tcall_write_text(out, in_c ? "TCALL_" : "");
-        for (; *letter; letter++)
-            tcall_write_char_(out, (char)(*letter ^ (in_c ? 'a' ^ 'A' : 0)));
-        before = in_c ? " | " : " and ";
-    }
+    const char *before = "";
+    for (; set; set >>= 1, names = tcall_nth_(names, 1))
+        if (set & 1) {
+            tcall_write_text(out, before);
+            tcall_write_text(out, names);
+            before = separator;
+        }
     tcall_write_text(out, *before ? "" : "nothing");
 }
 
 /* Writes why the tool is not permitted. */
-TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "read\0write\0execute\0network\0actuate\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned allow = cx->tc->desc.allow & TCALL_EVERYTHING;
     if (tool->permissions > TCALL_EVERYTHING) {
@@ -17588,11 +17625,11 @@ TCALL_NOINLINE_ static void tcall_say_denied_(tcall_writer *out,
     } else {
         tcall_write_text(out, "needs ");
         if (tool->permissions)
-            tcall_write_permissions_(out, tool->permissions, false);
+            tcall_write_permissions_(out, tool->permissions, names, " and ");
         else
             tcall_write_text(out, "everything, as it declares no permissions");
         tcall_write_text(out, "; the registry allows ");
-        tcall_write_permissions_(out, allow, false);
+        tcall_write_permissions_(out, allow, names, " and ");
     }
 }
 
@@ -17626,52 +17663,44 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->asked->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+        tcall_say_fault_(out, call->tool->parameters.reader->say,
                          call->asked->args.at, &call->asked->fault[i], true);
     }
 }
 
-/* Who finds the words for a failure. */
-typedef enum tcall_cause_ {
-    TCALL_CAUSE_GIVEN_,   /* the tool or a hook has written them */
-    TCALL_CAUSE_REFUSED_, /* the faults of the arguments say it */
-    TCALL_CAUSE_DENIED_,  /* the registry does not permit the tool */
-    TCALL_CAUSE_ERROR_    /* its error says what there is to say */
-} tcall_cause_;
-
-static tcall_cause_ tcall_cause_of_(const tcall_ctx *cx)
+/* True where the faults of the arguments say why the call failed. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (failure->reason.len)
-        return TCALL_CAUSE_GIVEN_;
-    if (failure->error == TCALL_E_INVALID && call->asked->faults)
-        return TCALL_CAUSE_REFUSED_;
-    return failure->error == TCALL_E_DENIED && call->tool &&
-                   tcall_withheld_(cx->tc, call->tool)
-               ? TCALL_CAUSE_DENIED_
-               : TCALL_CAUSE_ERROR_;
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked->faults &&
+           !cx->failure.reason.len;
+}
+
+/* True where the registry does not permit the tool. */
+static bool tcall_was_denied_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_DENIED && cx->call->tool &&
+           tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
-    const tcall_failure *failure = &cx->failure;
-    switch (tcall_cause_of_(cx)) {
-    case TCALL_CAUSE_REFUSED_: tcall_say_refused_(out, cx->call); break;
-    case TCALL_CAUSE_DENIED_: tcall_say_denied_(out, cx); break;
-    case TCALL_CAUSE_ERROR_:
-        tcall_write_text(out, tcall_meaning_(cx->tc, failure->error));
-        break;
-    default: tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    }
+    tcall_str reason = cx->failure.reason;
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else if (tcall_was_denied_(cx))
+        tcall_say_denied_(out, cx);
+    else if (reason.len)
+        tcall_write_bytes(out, reason.ptr, reason.len);
+    else
+        tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
  * model would make the call again. One that failed has said why. */
 static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 {
-    if (cx->tool_did)
+    if (cx->tool == TCALL_TOOL_DID_)
         tcall_write_text(out, ". The tool has run: do not repeat the call");
     else if (cx->stop < 0)
         tcall_write_text(out, ". The tool had begun: look whether it had its "
@@ -17683,14 +17712,13 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    bool refused = tcall_cause_of_(cx) == TCALL_CAUSE_REFUSED_;
-    if (call->tool && call->asked->args.at && !refused) {
+    if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
         tcall_write_text(out, call->tool->name);
         tcall_write_text(out, "(");
         tcall_write_members_(out, call->asked->args, true);
         tcall_write_text(out, "): ");
     }
-    if (cx->failure.by && !refused) {
+    if (cx->failure.by) {
         tcall_write_text(out, cx->failure.by);
         tcall_write_text(out, ": ");
     }
@@ -17770,12 +17798,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
+    static const char names[] = "TCALL_READ\0TCALL_WRITE\0TCALL_EXECUTE\0"
+                                "TCALL_NETWORK\0TCALL_ACTUATE\0";
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
     if (tool->permissions > TCALL_EVERYTHING || !missing)
         return;
     tcall_write_text(out, ": add ");
-    tcall_write_permissions_(out, missing, true);
+    tcall_write_permissions_(out, missing, names, " | ");
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
@@ -17783,22 +17813,20 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
  * none, into memory of the call. */
 TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
 {
-    tcall_cause_ cause = tcall_cause_of_(cx);
+    bool denied = tcall_was_denied_(cx);
     char *room = NULL;
     tcall_writer out;
-    if (cause == TCALL_CAUSE_REFUSED_ || cause == TCALL_CAUSE_DENIED_)
+    if (denied || tcall_was_refused_(cx))
         room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
     if (!room)
-        return cause == TCALL_CAUSE_GIVEN_
+        return cx->failure.reason.len
                    ? cx->failure.reason
                    : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
     tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (cause == TCALL_CAUSE_DENIED_) {
-        tcall_write_text(&out, cx->call->tool->name);
-        tcall_write_text(&out, " ");
-    }
+    tcall_write_text(&out, denied ? cx->call->tool->name : "");
+    tcall_write_text(&out, denied ? " " : "");
     tcall_say_why_(&out, cx);
-    if (cause == TCALL_CAUSE_DENIED_)
+    if (denied)
         tcall_say_remedy_(&out, cx);
     return tcall_slice_(room, out.fill);
 }
@@ -17956,9 +17984,9 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
     tcall_write_word_(out, "version",
                       foreign ? foreign->version : TOOLCALL_VERSION);
     tcall_write_word_(out, "mode",
-                      foreign       ? "foreign"
-                      : tool->shape ? "shape"
-                                    : mode);
+                      foreign                   ? "foreign"
+                      : tcall_tool_shape_(tool) ? "shape"
+                                                : mode);
     tcall_write_close(out, '}');
 }
 
@@ -17989,8 +18017,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "arguments", call->arguments);
     tcall_write_fixes_(out, asked->fixes);
     tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
-                                                 : tcall_str_of("[]"));
+    if (asked->coercion)
+        tc->desc.lenient->write(out, asked->args.at, asked->coercion,
+                                asked->coercions);
+    else
+        tcall_write_verbatim(out, tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
@@ -18040,7 +18071,6 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
                               const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    tcall_cause_ cause = tcall_cause_of_(cx);
     tcall_write_open(out, '{');
     tcall_write_identity_(out, call);
     if (cx->session)
@@ -18056,7 +18086,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
     tcall_write_flag_(out, "approved", call->approved);
     tcall_write_outcome_(out, cx->failure.error);
-    if (cause == TCALL_CAUSE_GIVEN_ || cause == TCALL_CAUSE_DENIED_) {
+    if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_key(out, "reason");
         tcall_write_quote(out);
         tcall_say_why_(out, cx);
@@ -18298,18 +18328,18 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
-    if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
+    uint32_t end;
+    if (!cx->tc || !cx->tc->desc.now_ms)
         return;
-    cx->deadline = end;
-    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
+    end = tcall_now_(cx->tc) + ms;
+    if (!cx->deadline || (int32_t)(cx->deadline - end) > 0)
+        cx->deadline = end ? end : 1;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = cx->has_deadline
-                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
-                       : INT32_MAX;
+    int32_t left =
+        cx->deadline ? (int32_t)(cx->deadline - tcall_now_(cx->tc)) : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -18344,7 +18374,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall_call *call = cx->call;
     int r;
-    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool)
         return TCALL_E_USAGE;
     r = tcall_keep_(cx, text, &text);
     if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
@@ -18496,14 +18526,14 @@ static void tcall_fail_(tcall_ctx *cx, int error)
  * to memory that all attempts share. Without it the error's code must do. */
 static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
 {
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
+    if (!cx->words)
+        cx->words = (char *)tcall_take_(cx, TCALL_REASON_);
+    if (!cx->words || cx->state == TCALL_FAILED_ || !text.len)
         return;
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
+    memmove(cx->words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(cx->words, text.len);
     cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
@@ -18522,6 +18552,7 @@ static int tcall_outcome_(tcall_ctx *cx, int r)
     cx->service_missing = false;
     return r > 0 ? TCALL_OK : r;
 }
+
 /* ---- permission ---- */
 
 /* Checks that the registry gives the tool to its user. */
@@ -18601,7 +18632,8 @@ static int tcall_run_call_(tcall_ctx *cx)
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = cx->result.ran = true;
+    cx->result.ran = true;
+    cx->tool = TCALL_TOOL_RAN_;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(
@@ -18633,13 +18665,14 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (!cx->polled)
+        if (cx->tool != TCALL_TOOL_WAITS_)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->polled = r == TCALL_E_AGAIN;
+    if (r == TCALL_E_AGAIN)
+        cx->tool = TCALL_TOOL_WAITS_;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18647,7 +18680,7 @@ static int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
-        cx->tool_did = true;
+        cx->tool = TCALL_TOOL_DID_;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -18665,8 +18698,8 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     tcall_writer why = tcall_hydrate_writer_(block);
     tcall_write_text(&why, tcall_call_error_text_(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output),
-                     attempt->args.at, attempt->fault, false);
+    tcall_say_fault_(&why, cx->call->tool->output.reader->say, attempt->args.at,
+                     attempt->fault, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
     return TCALL_E_OUTPUT;
 }
@@ -18714,14 +18747,18 @@ static int tcall_check_output_(tcall_ctx *cx)
 }
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_judge_, tcall_schema_compile_for_, &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_schema_compile_for_,   &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
-    tcall_schema_judge_, tcall_nodes_take_,         &tcall_schema_rows,
-    tcall_say_node_,     tcall_write_schema_value_, tcall_hydrate_compile_,
+    tcall_schema_judge_, tcall_nodes_take_,           &tcall_schema_rows,
+    tcall_say_node_,     tcall_write_schema_example_, tcall_hydrate_compile_,
     tcall_output_judge_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_shape_reader = {
+    NULL, NULL, &tcall_shape_rows, tcall_say_shape_, tcall_write_shape_example_,
+    NULL, NULL};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {
@@ -18738,13 +18775,16 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with the hooks of a table: each is named with its tool
- * or table. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hook, size_t count)
+/* Reports what is wrong with the hooks of a tool, NULL: of the registry. Each
+ * is named with its table. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
+    const tcall_desc *desc = &tc->desc;
+    const tcall_hook *hook = tool ? tool->hooks : desc->hooks;
+    size_t left = tool ? tool->hook_count : desc->hook_count;
+    const char *name = tool ? tool->name : "tcall_desc";
     int r = TCALL_OK;
-    for (; count; hook++, count--) {
+    for (; left; hook++, left--) {
         char which[64];
         tcall_writer out;
         tcall_writer_init(&out, which, sizeof which - 1);
@@ -18762,16 +18802,6 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Checks the hooks of a tool, NULL: of the registry. */
-static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
-{
-    const tcall_desc *desc = &tc->desc;
-    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
-                                     tool->hook_count)
-                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
-                                     desc->hook_count);
-}
-
 /* Returns a hook of a call, NULL after the last: those of the registry come
  * first, then those of the tool. */
 static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
@@ -18784,38 +18814,36 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns how late a hook is called at its stage. */
-static int32_t tcall_hook_rank_(const tcall_hook *hook)
-{
-    int32_t priority = hook->priority;
-    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
-}
-
 /* Where the hooks of a stage are: at one of them, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns how late a hook is called at its stage: of equal priority, the first
+ * in the tables first. Its low half is its place. */
+static uint32_t tcall_hook_rank_(const tcall_hook *hook, uint16_t place)
+{
+    int16_t priority = hook->priority;
+    bool late = (tcall_due_[hook->stage] & TCALL_LATE_) != 0;
+    int16_t rank = (int16_t)(late ? priority : -1 - priority);
+    return (uint32_t)(rank + 0x8000L) << 16 | place;
+}
 
 /* Returns where the hook is that follows a place: they lie in no order, for
  * their tables are short. */
 static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
                                   uint16_t place)
 {
-    const tcall_hook *hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
-    int32_t least = hook ? tcall_hook_rank_(hook) : INT32_MIN;
-    int32_t next = INT32_MAX; /* a rank that no hook has */
-    uint16_t found = TCALL_HOOKS_END_, i;
-    for (i = 1; i < TCALL_HOOKS_END_; i++) {
-        int32_t rank;
-        hook = tcall_hook_at_(cx, i - 1u);
-        if (!hook)
-            break;
-        rank = tcall_hook_rank_(hook);
-        if (hook->stage != stage || rank < least ||
-            (rank == least && i <= place) || rank >= next)
-            continue;
-        next = rank;
-        found = i;
+    uint32_t least = 0, next = UINT32_MAX;
+    const tcall_hook *hook;
+    uint16_t i;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
+         i++) {
+        uint32_t rank = tcall_hook_rank_(hook, i);
+        if (hook->stage == stage && rank > least && rank < next)
+            next = rank; /* at last its place, or TCALL_HOOKS_END_ */
     }
-    return found;
+    return (uint16_t)next;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -18961,7 +18989,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
 {
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
-    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+    if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
@@ -19234,7 +19262,7 @@ static void tcall_await_(tcall_ctx *cx, int r)
     if (r == TCALL_E_AGAIN && !cx->wait.count &&
         cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
+    if (cx->deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
@@ -19251,12 +19279,11 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_begin_(tc, call);
     if (cx->output_held)
         cx->tc->desc.stages->again(cx);
-    else if (cx->state == TCALL_GOING_ && !cx->polled)
+    else if (cx->state == TCALL_GOING_ && cx->tool != TCALL_TOOL_WAITS_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return call->error;
-    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -19265,18 +19292,20 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_ctx *cx = &call->cx;
     const tcall *outer;
+    int r = TCALL_E_AGAIN;
     if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
     cx->tc = tc;
     cx->wait.ms = TCALL_WAIT_NEVER;
     cx->wait.count = 0;
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
+    if (!call->repairing || tcall_must_end_(cx) < 0 ||
+        tcall_hydrate(tc, call) != TCALL_E_AGAIN) {
+        outer = tcall_work_begin_(tc, call);
+        r = tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
     }
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+    if (cx->state != TCALL_DONE_)
+        tcall_await_(cx, r);
+    return r;
 }
 
 /* Hydrates a call and goes on with it until it has ended. One that still waits
@@ -19416,12 +19445,13 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_may_(cx->tc, cx->call->tool) &
-            ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        !(*key = tcall_call_what(cx->tc, cx->call)))
+    *key = tcall_call_what(cx->tc, cx->call);
+    if (!*key || tcall_may_(cx->tc, cx->call->tool) &
+                     ~(unsigned)(TCALL_READ | TCALL_NETWORK))
         return false;
-    *key += tcall_chain_(cx->tc, 2, session ? session->user : tcall_str_of(""));
-    *key += tcall_chain_(cx->tc, 3, session ? session->id : tcall_str_of(""));
+    if (session)
+        *key = tcall_chain_(cx->tc, tcall_chain_(cx->tc, *key, session->user),
+                            session->id);
     return true;
 }
 
@@ -19437,31 +19467,43 @@ static void tcall_cache_drop_(tcall_cache *cache, size_t at)
     cache->used -= size;
 }
 
-/* Looks for the call; what is too old is removed on the way. */
-int tcall_cache_read_(tcall_ctx *cx, void *user)
+/* Removes what is too old, and what the call may have changed. Returns whether
+ * there is an entry of the key, and its text. */
+static bool tcall_cache_sweep_(const tcall_ctx *cx, tcall_cache *cache,
+                               uint64_t key, tcall_str *text)
 {
-    tcall_cache *cache = (tcall_cache *)user;
+    uint32_t now = tcall_now_(cx->tc);
     tcall_cached_ entry;
-    uint64_t key;
+    bool found = false;
     size_t at = 0;
-    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
-        return TCALL_E_USAGE;
-    if (!tcall_cache_key_(cx, &key))
-        return TCALL_OK;
     while (at < cache->used) {
         memcpy(&entry, cache->memory + at, sizeof entry);
-        if (cache->max_age_ms &&
-            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {
+        if ((cache->max_age_ms && now - entry.made > cache->max_age_ms) ||
+            tcall_changes_(cx, entry.thing)) {
             tcall_cache_drop_(cache, at);
             continue;
         }
         at += sizeof entry;
-        if (entry.key == key)
-            return tcall_respond(cx,
-                                 tcall_slice_(cache->memory + at, entry.len));
+        if (entry.key == key) {
+            *text = tcall_slice_(cache->memory + at, entry.len);
+            found = true;
+        }
         at += entry.len;
     }
-    return TCALL_OK;
+    return found;
+}
+
+int tcall_cache_read_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_str text;
+    uint64_t key;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
+    return tcall_cache_key_(cx, &key) &&
+                   tcall_cache_sweep_(cx, cache, key, &text)
+               ? tcall_respond(cx, text)
+               : TCALL_OK;
 }
 
 /* Only what the tool itself gave is kept, and only where it fits. */
@@ -19486,18 +19528,10 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
 }
 
 /* Forgets what the call may have changed. */
-int tcall_cache_end_(tcall_ctx *cx, void *user)
+int tcall_cache_end_(tcall_ctx *cx, void *cache)
 {
-    tcall_cache *cache = (tcall_cache *)user;
-    tcall_cached_ entry;
-    size_t at = 0;
-    while (at < cache->used) {
-        memcpy(&entry, cache->memory + at, sizeof entry);
-        if (tcall_changes_(cx, entry.thing))
-            tcall_cache_drop_(cache, at);
-        else
-            at += sizeof entry + entry.len;
-    }
+    tcall_str text;
+    tcall_cache_sweep_(cx, (tcall_cache *)cache, 0, &text);
     return TCALL_OK;
 }
 
@@ -19591,20 +19625,22 @@ static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
     return NULL;
 }
 
-/* Returns a new row, in place of the first that is free or needed no more; NULL
- * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
+/* Returns the row of a call, or a new one, in place of the first that is free
+ * or needed no more; NULL when all are in use. The latest rows are last. */
+static tcall_ledger_row *tcall_ledger_row_(const tcall_ledger *ledger,
+                                           uint64_t key)
 {
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     tcall_ledger_row *last = ledger->rows + ledger->count;
-    size_t i, left;
-    for (i = 0; i < ledger->count; i++)
-        if (!ledger->rows[i].state || ledger->rows[i].state >= TCALL_REFUSED_)
+    if (row)
+        return row;
+    for (row = ledger->rows; row < last; row++)
+        if (!row->state || row->state >= TCALL_REFUSED_)
             break;
-    left = ledger->count - i;
-    if (!left)
+    if (row == last)
         return NULL;
-    memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
+    memmove(row, row + 1, (size_t)(last - row) * sizeof *last);
     memset(last, 0, sizeof *last);
     last->key = key;
     return last;
@@ -19621,12 +19657,9 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
-static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t key,
+static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
                               uint64_t what)
 {
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
@@ -19664,7 +19697,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, key, what);
+    return tcall_ledger_wait_(cx, tcall_ledger_row_(ledger, key), what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
@@ -19684,15 +19717,13 @@ int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
  * refused, also after a restart. */
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
-    tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t key = tcall_call_key(cx->tc, cx->call);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
+    tcall_ledger_row *row;
     if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
-    if (!row)
-        row = tcall_ledger_add_(ledger, key);
+    row = tcall_ledger_row_((const tcall_ledger *)user,
+                            tcall_call_key(cx->tc, cx->call));
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -19710,7 +19741,7 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     tcall_ledger_row *row = tcall_ledger_find_(
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
-        row->state = cx->tool_ran ? TCALL_RAN_ : 0;
+        row->state = cx->tool ? TCALL_RAN_ : 0;
     return TCALL_OK;
 }
 
@@ -19742,8 +19773,8 @@ static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 
 static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
+    size_t i;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
         if (loops->done[i] == call)
             return true;
     return false;
@@ -19819,30 +19850,22 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     const tcall_tool *tool = cx->call->tool;
     const tcall_looped_ *here =
         (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    bool ran = cx->tool == TCALL_TOOL_DID_ && !tcall_repeatable_(cx);
+    size_t i;
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->things[i])) {
-            loops->done[kept] = loops->done[i];
-            loops->things[kept++] = loops->things[i];
-        }
-    loops->count = kept;
+    for (i = 0; i < TOOLCALL_LOOP_CALLS; i++)
+        if (tcall_changes_(cx, loops->things[i]))
+            loops->done[i] = 0;
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS) {
-        kept--;
-        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
-        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
-    }
-    loops->done[kept] = here->call;
-    loops->things[kept] = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
+    loops->done[loops->next] = here->call;
+    loops->things[loops->next] = cx->thing;
+    loops->next = (uint16_t)((loops->next + 1) % TOOLCALL_LOOP_CALLS);
     return TCALL_OK;
 }
 
@@ -19856,91 +19879,158 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* ==========================================================================
  * >>provider
  *
- * A request is written by plain calls of the JSON writer. What formats share
- * is here: the conversation in the order in which they want it, the tools that
- * are sent, and the choice among them.
+ * The body of a request is data, as its items and tools are: ready bytes with
+ * holes. What formats share is here: how such forms are filled, the order in
+ * which providers want a conversation, the tools that are sent, and the choice
+ * among them.
  */
 
-/* ---- members of objects ---- */
+/* ---- forms ----
+ *
+ * A form is ready bytes with holes, and with parts that may be left out. What
+ * stands between %<c and %> is written where the condition c holds. Where that
+ * begins with a quote it is a member of the body: it gets the comma that is due
+ * before it, and is left out as well where the user gives his own.
+ *
+ * Holes of an item:
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same within a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type
+ *
+ * Of a tool: %N its name, %T its description, %J its schema; behind that it is
+ * known whether it is strict.
+ *
+ * Of a request: %M the model, %S the instructions, %X the limit of the answer,
+ * %C the tokens of a conversation, %K the tool that must be called, %G the
+ * member that the words of a reasoning are; %I the items and %L the tools,
+ * which whoever fills the form writes.
+ */
 
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       const char *value)
+/* Items are parts of messages, where a format has those. On which side of the
+ * conversation an item is, and how far a message of the model is written. */
+enum {
+    TCALL_SIDE_NONE_,
+    TCALL_SIDE_MODEL_,
+    TCALL_SIDE_TEXT_,
+    TCALL_SIDE_CALLS_,
+    /* Likewise, but its content is a list of parts, which reasoning began. */
+    TCALL_SIDE_PARTS_,
+    TCALL_SIDE_PARTS_TEXT_,
+    TCALL_SIDE_PARTS_CALLS_,
+    TCALL_SIDE_USER_,
+    TCALL_SIDE_RESULTS_,
+    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
+    TCALL_SIDES_COUNT_
+};
+
+/* How a format writes its requests. */
+typedef struct tcall_request_forms_ {
+    const char *body;
+    const char *items;                   /* made by TCALL_FORMS_ */
+    const char *steps;                   /* of a message that holds items */
+    uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
+    const char *tool;
+    /* Writes reasoning that is no words as a member of a message; NULL: the
+     * form of such an item does. See >>servers. */
+    void (*data)(tcall_writer *out, tcall_str pieces);
+} tcall_request_forms_;
+
+/* A request at work: what its forms are filled with. */
+typedef struct tcall_filling_ {
+    tcall_writer *out;
+    const tcall_provider *provider;
+    const tcall_request_forms_ *forms;
+    const tcall_chat_request *request;
+    tcall_item item;        /* at hand */
+    const tcall_tool *tool; /* likewise */
+    tcall_strict_budget_ budget;
+    uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
+    bool sent;      /* there are tools */
+    bool user;      /* the last item is one of the user, not a result */
+    char choice;    /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
+    char id[9];              /* of the item, where its own is refused */
+} tcall_filling_;
+
+/* What belongs into a hole, unless it is written otherwise. A call whose
+ * arguments are no object was not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, value);
+    const tcall_chat_request *request = f->request;
+    const tcall_item *item = &f->item;
+    switch (hole) {
+    case 'M': return tcall_str_of(request->model);
+    case 'S': return tcall_str_of(request->system);
+    case 'K': return tcall_str_of(request->choice_name);
+    case 'G': return tcall_str_of(f->provider->member);
+    case 'N': return tcall_str_of(f->tool->name);
+    case 'T': return tcall_str_of(f->tool->description);
+    default: break;
+    }
+    if (hole == 'i' || hole == 'm')
+        return tcall_slice_(
+            item->id.ptr,
+            hole == 'm' && item->flags & TCALL_FLAG_MADE_ID ? 0 : item->id.len);
+    if (hole == 'n' || hole == 'y')
+        return item->name;
+    if (hole == 's')
+        return item->signature;
+    return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
+               ? tcall_slice_("{}", 2)
+               : item->text;
 }
 
-/* Likewise, unless there is no text. */
-TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
-                                         const char *value)
+/* A condition that holds, as a bit. */
+#define TCALL_WHERE_(letter, truth) \
+    ((uint32_t)((truth) ? 1 : 0) << ((letter) - 'A'))
+
+/* The conditions of a request, which are capitals in forms. */
+static uint32_t tcall_request_holds_(const tcall_filling_ *f)
 {
-    if (value && *value)
-        tcall_write_member_(out, key, value);
+    const tcall_chat_request *request = f->request;
+    const unsigned quirks = f->provider->quirks;
+    const bool limited = request->max_tokens > 0, large = request->context > 0;
+    const bool one = request->no_parallel;
+    return TCALL_WHERE_('X', limited) | TCALL_WHERE_('C', large) |
+           TCALL_WHERE_('B', limited || large) |
+           TCALL_WHERE_('W', limited || f->choice > '0') |
+           TCALL_WHERE_('Q', quirks & TCALL_QUIRK_MAX_TOKENS) |
+           TCALL_WHERE_('R', request->stream) |
+           TCALL_WHERE_('U',
+                        request->stream && !(quirks & TCALL_QUIRK_NO_USAGE)) |
+           TCALL_WHERE_('Y', quirks & TCALL_QUIRK_ASK_REASONING) |
+           TCALL_WHERE_('Z', request->cache_prompt) |
+           TCALL_WHERE_('S', request->system && *request->system) |
+           TCALL_WHERE_('L', f->sent) | TCALL_WHERE_('O', one) |
+           TCALL_WHERE_(
+               'P', f->sent && (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                                (one && !(quirks & TCALL_QUIRK_NO_PARALLEL))));
 }
 
-/* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      long value)
+/* Does a condition hold? A digit: the choice is this one; of an item: it has
+ * that; other small letters: the capital one does not hold. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
 {
-    if (value <= 0)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_int(out, (tcall_int)value);
+    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
+    if (condition <= '9')
+        return f->choice == condition;
+    if (strchr("smt", condition))
+        return tcall_hole_(f, condition).len > 0;
+    return holds == (condition < 'a');
 }
 
-/* Does the user give this member of the body? */
-TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
-                                   const char *key)
+/* Does the user give this member of the body? The key begins with a quote. */
+static bool tcall_is_extra_(const tcall_chat_request *request, const char *key)
 {
-    return request->extra &&
-           tcall_text_get_(tcall_text_space_(request->extra), key);
-}
-
-/* Writes the limit of the answer, unless the user gives one of his own. */
-TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
-                                           const tcall_chat_request *request,
-                                           const char *key, long value)
-{
-    if (!tcall_is_extra_(request, key))
-        tcall_write_limit_(out, key, value);
-}
-
-/* Begins the body. A format with a path of its own for streams says there which
- * model it is and whether it streams. */
-TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    if (!provider->stream_path)
-        tcall_write_member_(out, "model", request->model);
-}
-
-/* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
-                                        tcall_writer *out,
-                                        const tcall_chat_request *request)
-{
-    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
-    tcall_str members = tcall_text_verbatim_(open);
-    if (!provider->stream_path)
-        tcall_write_flag_(out, "stream", request->stream);
-    if (*open && *tcall_text_space_(open + 1) != '}')
-        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
-    return tcall_write_close(out, '}');
-}
-
-/* Begins an object of settings, where there are any and the user does not give
- * his own. Returns whether it has to be written, and then closed. */
-TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *key, bool any)
-{
-    if (!any || tcall_is_extra_(request, key))
-        return false;
-    tcall_write_key(out, key);
-    tcall_write_open(out, '{');
-    return true;
+    const char *own = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str name = tcall_slice_(key + 1, strcspn(key + 1, "\""));
+    return *own == '{' && tcall_text_member_(own, name);
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -20003,99 +20093,29 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* ---- items ---- */
-
-/* How a format writes an item: ready bytes with holes.
- *
- *   %i  its id         %m  the same, empty if it was made up here
- *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same within a string
- *   %s  its signature  %r  the text of a result, which says that it failed
- *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type
- *
- * What stands between %<s and %> is left out where %s is empty. The forms of
- * the kinds of items come first, then these. */
-enum {
-    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
-                                                   "": like another one */
-    TCALL_FORM_DATA_, /* a reasoning that is no words */
-    /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; "": each is a message. */
-    TCALL_FORM_NEXT_IMAGE_,
-    TCALL_FORM_NEXT_USER_
-};
-
-/* The forms of a format; "": items that are never written. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
-                     data, next_image, next_user)                             \
-    static const char me[] =                                                  \
-        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
-             "\0" failure "\0" data "\0" next_image "\0" next_user;
-
-/* Returns the form that an item is written in, or NULL. */
-static const char *tcall_form_of_(const char *forms, const tcall_item *item)
-{
-    unsigned row = item->kind;
-    const char *form;
-    if (row == TCALL_ITEM_RESULT && item->error &&
-        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
-        row = TCALL_FORM_FAILURE_;
-    if (row == TCALL_ITEM_REASONING && item->raw)
-        row = TCALL_FORM_DATA_;
-    form = tcall_nth_(forms, row);
-    return *form ? form : NULL;
-}
-
-/* What of the item goes into a hole. A call whose arguments are no object was
- * not run; it goes back without. */
-static tcall_str tcall_hole_(const tcall_item *item, char hole)
-{
-    switch (hole) {
-    case 'i': return item->id;
-    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n':
-    case 'y': return item->name;
-    case 's': return item->signature;
-    case 'a':
-    case 'q':
-        if (!item->is_object)
-            return tcall_slice_("{}", 2); /* fall through */
-    default: return item->text;
-    }
-}
-
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
+    const uint8_t *in = (const uint8_t *)bytes.ptr;
+    size_t part, at;
+    int i;
+    for (part = 0; part < bytes.len; part += 480) {
         if (!tcall_write_part_(out))
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        for (at = part; at < bytes.len && at < part + 480; at += 3) {
+            const size_t left = bytes.len - at;
+            const uint32_t bits = (uint32_t)in[at] << 16 |
+                                  (uint32_t)(left > 1 ? in[at + 1] : 0) << 8 |
+                                  (left > 2 ? in[at + 2] : 0u);
+            char text[4];
+            for (i = 0; i < 4; i++)
+                text[i] =
+                    (size_t)i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -20108,50 +20128,122 @@ static void tcall_write_inside_(tcall_writer *out, tcall_str text)
     out->quoted--;
 }
 
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *out, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    out->quoted++;
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(out, text);
+    out->quoted--;
+}
+
 /* Writes what belongs into a hole. The text of a result says that it failed,
  * for formats that have no flag for it; an object says so itself. */
-static void tcall_write_hole_(tcall_writer *out, char hole,
-                              const tcall_item *item)
+static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
-    tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+    const tcall_str text = tcall_hole_(f, hole);
+    tcall_writer *out = f->out;
+    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
-    if (hole == 'b')
-        tcall_write_base64_(out, value);
+    if (hole == 'X')
+        tcall_write_int(out, f->request->max_tokens);
+    else if (hole == 'C')
+        tcall_write_int(out, (tcall_int)f->request->context);
+    else if (hole == 'T')
+        tcall_write_description_(out, text.ptr ? text.ptr : "",
+                                 f->request->variables);
+    else if (hole == 'J')
+        f->holds =
+            (f->holds & ~TCALL_WHERE_('F', true)) |
+            TCALL_WHERE_('F', tcall_strict_write_(out, f->tool, &f->budget));
+    else if (hole == 'b')
+        tcall_write_base64_(out, text);
+    else if (hole == 'n')
+        tcall_write_name_(out, text);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
-        tcall_write_bytes(out, value.ptr, value.len);
-    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
-        tcall_write_name_(out, value);
+        tcall_write_bytes(out, text.ptr, text.len);
     else
-        tcall_write_inside_(out, value);
+        tcall_write_inside_(out, text);
 }
 
-/* Writes a form. Without an item it has no holes. */
-TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
-                                     const tcall_item *item)
+/* Returns what is behind the end of a part that is left out. */
+static const char *tcall_form_after_(const char *form)
 {
-    const char *hole;
-    tcall_write_comma_(out);
-    while ((hole = strchr(form, '%')) != NULL) {
-        tcall_write_bytes(out, form, (size_t)(hole - form));
-        form = hole + 2;
-        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
-            form = strstr(form, "%>") + 2;
-        else if (hole[1] != '<' && hole[1] != '>')
-            tcall_write_hole_(out, hole[1], item);
+    unsigned open = 1;
+    for (; open; form += 2) {
+        form = strchr(form, '%');
+        open = form[1] == '<' ? open + 1 : open - (form[1] == '>');
     }
-    tcall_write_text(out, form);
+    return form;
 }
 
-/* Writes a form with a text of ours in place of the name. */
-TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
-                                      const char *name)
+/* Begins a part, of which this is the condition. Returns where to go on. */
+static const char *tcall_form_part_(const tcall_filling_ *f, const char *part)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.name = tcall_str_of(name);
-    tcall_write_form_(out, form, &item);
+    const bool member = part[1] == '"';
+    if (!tcall_form_wants_(f, *part) ||
+        (member && tcall_is_extra_(f->request, part + 1)))
+        return tcall_form_after_(part);
+    if (member)
+        tcall_write_comma_(f->out);
+    return part + 1;
 }
+
+/* Fills a form. Returns its end, or the letter of a hole for a list. */
+static const char *tcall_write_form_(tcall_filling_ *f, const char *form)
+{
+    for (;;) {
+        const char *hole = form + strcspn(form, "%");
+        tcall_write_bytes(f->out, form, (size_t)(hole - form));
+        if (!*hole || hole[1] == 'I' || hole[1] == 'L')
+            return *hole ? hole + 1 : hole;
+        form = hole + 2;
+        if (hole[1] == '<')
+            form = tcall_form_part_(f, form);
+        else if (hole[1] != '>')
+            tcall_write_hole_(f, hole[1]);
+    }
+}
+
+/* ---- items ---- */
+
+/* A format has a form for each kind of item, and then these. */
+enum {
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_,    /* a reasoning that is no words */
+    TCALL_FORM_THOUGHT_, /* one that is a part of a message's content */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
+
+/* The forms of a format; "": items that are never written. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning,  \
+                     data, thought, next_image, next_user)                     \
+    static const char me[] = user                                              \
+        "\0" text "\0" call "\0" result "\0" reasoning "\0" image "\0" failure \
+        "\0" data "\0" thought "\0" next_image "\0" next_user;
 
 /* ---- the conversation ---- */
 
@@ -20173,300 +20265,168 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
     }
-    item->synthetic_id = call.synthetic_id;
+    item->flags = call.flags & TCALL_FLAG_MADE_ID;
 }
 
-/* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results, and the next two nothing.
+/* What the model said in one answer is written in passes over its items. Where
+ * order counts the first writes all but the results, and the next two nothing.
  */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
     TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_
+    TCALL_PASS_RESULTS_,
+    TCALL_PASS_NONE_
 };
 
-/* The items of a conversation in the order in which providers want them. */
-typedef struct tcall_history_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t answer; /* where the answer at hand begins */
-    size_t at;     /* the place in it */
-    size_t item;   /* where the item of the user begins that was given last */
-    tcall_counted_ *counted; /* NULL: nothing is remembered */
-    size_t begun;            /* bytes written before the first item */
-    uint8_t pass;
-    bool after_call; /* in this pass */
-    bool user;       /* the last item is one of the user, not a result */
-    char id[9];      /* of the item, where its own is refused */
-} tcall_history_;
-
-/* Begins the items of a request. One that is only counted begins where the user
- * began to speak when it was counted last: then *state is what was then. */
-static void tcall_history_begin_(tcall_history_ *history,
-                                 const tcall_provider *to,
-                                 const tcall_chat_request *request,
-                                 tcall_writer *out, uint8_t *state)
+/* Reasoning is a secret between the model and its provider: is it this one's?
+ */
+static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
-    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
-    memset(history, 0, sizeof *history);
-    history->to = to;
-    history->chat = request->chat;
-    history->counted = counted;
-    history->begun = out->len;
-    if (!counted || !counted->at || counted->to != to)
-        return;
-    history->at = history->answer = counted->at;
-    out->len += counted->len;
-    out->last = counted->last;
-    *state = counted->state;
+    const tcall_provider *to = f->provider;
+    return to->reasoning && !f->request->chat->edited &&
+           tcall_str_eq(f->item.name, tcall_str_of(to->name));
 }
 
-/* Does the user begin to speak with this item? */
-static bool tcall_history_turns_(tcall_history_ *history,
-                                 const tcall_item *item)
+/* The pass in which the item at hand is written. */
+static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    const bool before = history->user;
-    history->user = tcall_item_opens_(item);
-    return history->user && !before && history->item;
+    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+        return TCALL_PASS_NONE_;
+    if (f->provider->quirks & TCALL_QUIRK_ORDERED)
+        return TCALL_PASS_REASONING_;
+    if (f->item.kind == TCALL_ITEM_TEXT)
+        return TCALL_PASS_TEXT_;
+    return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
 
-/* Remembers how much was written before the user began to speak. */
-static void tcall_history_note_(const tcall_history_ *history,
-                                const tcall_writer *out, uint8_t state)
+/* Prepares an item of the model. A signature that is none of this provider's is
+ * left out. A provider of signatures wants one of each call; of those that
+ * others made it takes this word. An item whose reasoning did not fit makes the
+ * request an error. */
+static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_counted_ *counted = history->counted;
-    if (!counted || out->error || out->len == history->begun)
-        return;
-    counted->to = history->to;
-    counted->at = history->item;
-    counted->len = out->len - history->begun;
-    counted->last = out->last;
-    counted->state = state;
-}
-
-/* Reasoning is a secret between the model and its provider: is this one's? */
-static bool tcall_history_owns_(const tcall_history_ *history,
-                                const tcall_item *item)
-{
-    const tcall_provider *to = history->to;
-    return to->reasoning && !history->chat->edited &&
-           tcall_str_eq(item->name, tcall_str_of(to->name));
-}
-
-/* Leaves out the signature of an item that is none of this provider's. A
- * provider of signatures wants one of each call; of those that others made it
- * takes this word. */
-static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
-{
-    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
-    const bool own = item->kind == TCALL_ITEM_CALL
-                         ? signs
-                         : tcall_history_owns_(history, item);
-    if (item->reasoning_dropped && !own)
-        item->reasoning_dropped = false;
+    tcall_item *item = &f->item;
+    const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool call = item->kind == TCALL_ITEM_CALL;
+    const bool own = call ? signs : tcall_owns_reasoning_(f);
     if (!own)
         item->signature = tcall_slice_(NULL, 0);
-    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
-        !item->is_unsigned)
+    if (call && signs && !item->signature.len &&
+        !(item->flags & TCALL_FLAG_UNSIGNED))
         item->signature = tcall_str_of("skip_thought_signature_validator");
+    if (call && !(item->flags & TCALL_FLAG_OBJECT_) &&
+        tcall_is_object_text_(item->text, f->request->chat->block))
+        item->flags |= TCALL_FLAG_OBJECT_;
+    if (own && item->flags & TCALL_FLAG_DROPPED && !f->out->error)
+        f->out->error = TCALL_E_MEMORY;
 }
 
-/* Is the item of the model given in this pass? */
-static bool tcall_history_takes_(tcall_history_ *history,
-                                 const tcall_item *item)
-{
-    uint8_t pass = TCALL_PASS_REASONING_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->after_call = true;
-    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
-        return true;
-    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
-        if (history->after_call)
-            pass = TCALL_PASS_CALLS_;
-        if (item->kind == TCALL_ITEM_TEXT)
-            pass = TCALL_PASS_TEXT_;
-    }
-    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
-                                     tcall_history_owns_(history, item));
-}
+/* ---- messages ----
+ *
+ * Items are parts of messages, where a format has those. Roles have to take
+ * turns: results of tools are said by the user, so what the user says next
+ * joins their message, where that may hold more.
+ *
+ * How OpenAI began to write them, a message of the model has its text, which is
+ * one string, and then its calls, which are one list. All else is a message
+ * each, but what an image of the user begins.
+ */
 
-/* Gives the next item, false at the end. An item whose reasoning did not fit
- * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
-                                       tcall_writer *out, tcall_item *item)
-{
-    for (;;) {
-        size_t next = history->at;
-        bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_is_users_(item->kind)) {
-            history->at = next;
-            if (tcall_history_takes_(history, item))
-                break;
-            continue;
-        }
-        history->after_call = false;
-        if (history->at != history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass = history->to->quirks & TCALL_QUIRK_ORDERED
-                                ? (uint8_t)TCALL_PASS_RESULTS_
-                                : (uint8_t)(history->pass + 1);
-            history->at = history->answer;
-            continue;
-        }
-        /* Results were given with their answer; one without a call is not. */
-        history->pass = TCALL_PASS_REASONING_;
-        history->item = history->at;
-        history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len) {
-            item->kind = TCALL_ITEM_USER;
-            item->text = tcall_str_of("(an image was here, which is gone)");
-        }
-        if (!more || item->kind != TCALL_ITEM_RESULT)
-            return more;
-    }
-    tcall_history_sign_(history, item);
-    if (item->kind == TCALL_ITEM_CALL && !item->is_object)
-        item->is_object =
-            tcall_is_object_text_(item->text, history->chat->block);
-    if (item->reasoning_dropped && !out->error)
-        out->error = TCALL_E_MEMORY;
-    if (history->pass == TCALL_PASS_RESULTS_)
-        tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for(history->to, item->id, history->id);
-    return true;
-}
-
-/* Writes items as messages that hold lists of them. Roles have to take turns:
- * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. How the list begins, a message of the
- * model, and one of the user, are the first forms; without the latter it is a
- * flat list. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *begin, const char *forms)
-{
-    tcall_history_ history;
-    const bool flat = !*tcall_nth_(begin, 1);
-    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
-    tcall_item item;
-    tcall_write_form_(out, begin, NULL);
-    tcall_history_begin_(&history, provider, request, out, &last);
-    while (tcall_history_next_(&history, out, &item)) {
-        const char *form = tcall_form_of_(forms, &item);
-        if (tcall_history_turns_(&history, &item))
-            tcall_history_note_(&history, out, last);
-        if (!form || tcall_item_is_blank_(&item))
-            continue;
-        side = (uint8_t)(1 + tcall_is_users_(item.kind) +
-                         (alone && item.kind == TCALL_ITEM_RESULT));
-        if (!flat && side != last) {
-            if (last)
-                tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
-            last = side;
-        }
-        tcall_write_form_(out, form, &item);
-    }
-    tcall_write_text(out, last ? "]}]" : "]");
-}
-
-/* ---- messages as OpenAI began to write them ---- */
-
-/* How far a message of the model is written: its text is one string, its calls
- * are one list. */
-enum {
-    TCALL_MESSAGE_NONE_,
-    TCALL_MESSAGE_OPEN_,
-    TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_,
-    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
-};
-
-/* What leads from each of the first three to the next, and ends the third; the
- * same where the content is a list of parts. */
+/* What leads to each side, of the model from the one before, and then what ends
+ * a message there. One of the model is ended behind its text. */
 static const char tcall_message_steps_[] =
-    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
-static const char tcall_message_parts_[] =
-    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
-
-typedef struct tcall_message_ {
-    tcall_writer *out;
-    const char *steps;
-    uint8_t written; /* TCALL_MESSAGE_..._ */
-} tcall_message_;
-
-static void tcall_message_to_(tcall_message_ *message, uint8_t to)
-{
-    if (message->written == TCALL_MESSAGE_NONE_ && to)
-        tcall_write_comma_(message->out);
-    while (message->written < to)
-        tcall_write_text(message->out,
-                         tcall_nth_(message->steps, message->written++));
-}
-
-static void tcall_message_end_(tcall_message_ *message)
-{
-    if (message->written == TCALL_MESSAGE_OPEN_)
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-    if (message->written)
-        tcall_write_text(message->out,
-                         message->written == TCALL_MESSAGE_TEXT_
-                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
-                             : "]}");
-    message->written = TCALL_MESSAGE_NONE_;
-    message->steps = tcall_message_steps_;
-}
-
-/* Writes reasoning that is no words as a member of a message: see >>servers. */
-typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
-
-/* Writes a reasoning, which led to the message: before its text and calls. A
- * further one after them cannot be said here. */
-static void tcall_message_reasoning_(tcall_message_ *message,
-                                     const tcall_item *reasoning,
-                                     const char *member, tcall_write_data_ data)
-{
-    tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
-        return;
-    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
-    if (reasoning->raw) {
-        data(out, reasoning->text);
-    } else if (member) {
-        tcall_write_pair_(out, member, reasoning->text);
-    } else {
-        if (message->steps == tcall_message_steps_)
-            tcall_write_form_(out, "\"content\":[", NULL);
-        message->steps = tcall_message_parts_;
-        tcall_write_form_(
-            out,
-            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
-            reasoning);
+    "\0{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0"
+    "{\"role\":\"assistant\",\"content\":[\0,{\"type\":\"text\",\"text\":\"\0"
+    "\"}],\"tool_calls\":[\0\0\0\0"
+    "\0\0\"}\0]}\0\0\"}]}\0]}\0\0\0]}";
+#define TCALL_MESSAGE_SIDES_(image)                            \
+    {                                                          \
+        TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
+            TCALL_SIDE_RESULTS_, TCALL_SIDE_MODEL_, image      \
     }
+
+/* The same of a format whose messages hold all kinds of items, and of one that
+ * has none. */
+#define TCALL_STEPS_(model, user) \
+    "\0" model "\0\0\0\0\0\0" user "\0" user "\0\0\0\0]}\0\0\0\0\0]}\0]}\0"
+static const char tcall_no_steps_[2 * TCALL_SIDES_COUNT_] = "";
+#define TCALL_ALL_SIDES_(results)                                        \
+    {                                                                    \
+        TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
+            TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
+    }
+
+static const char *tcall_step_(const tcall_filling_ *f, unsigned row)
+{
+    return tcall_nth_(f->forms->steps, row);
 }
 
-static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const char *forms)
+static void tcall_message_end_(tcall_filling_ *f)
 {
-    const char *form = tcall_form_of_(forms, item);
-    if (item->kind == TCALL_ITEM_TEXT) {
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(message->out, item->text);
-        return;
+    if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+    tcall_write_text(f->out, tcall_step_(f, TCALL_SIDES_COUNT_ + f->side));
+    f->side = TCALL_SIDE_NONE_;
+}
+
+static void tcall_message_to_(tcall_filling_ *f, unsigned to)
+{
+    const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
+    if (f->side < first || f->side > to) {
+        tcall_message_end_(f);
+        if (*tcall_step_(f, first))
+            tcall_write_comma_(f->out);
+        f->side = (uint8_t)(first - 1);
     }
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
-                                     ? TCALL_FORM_NEXT_USER_
-                                     : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(message->out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE &&
-        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
-        message->written = TCALL_MESSAGE_SHOWN_;
+    while (f->side < to)
+        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+}
+
+/* Do messages hold all kinds of items, if there are any? */
+static bool tcall_holds_all_(const tcall_filling_ *f)
+{
+    return f->forms->sides[TCALL_ITEM_TEXT] == TCALL_SIDE_MODEL_;
+}
+
+/* The side that the item at hand belongs to; 0: it can no longer be said, as
+ * reasoning behind a call. */
+static unsigned tcall_side_of_(const tcall_filling_ *f)
+{
+    const tcall_item *item = &f->item;
+    const unsigned side = f->forms->sides[item->kind];
+    const bool model = f->side && f->side < TCALL_SIDE_USER_;
+    if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
+        return f->side;
+    if (item->kind != TCALL_ITEM_REASONING || tcall_holds_all_(f))
+        return model && side < TCALL_SIDE_USER_ && f->side >= TCALL_SIDE_PARTS_
+                   ? side + 3
+                   : side;
+    if (model && f->side != TCALL_SIDE_MODEL_ && f->side != TCALL_SIDE_PARTS_)
+        return TCALL_SIDE_NONE_;
+    return item->flags & TCALL_FLAG_RAW || f->provider->member
+               ? side
+               : (unsigned)TCALL_SIDE_PARTS_;
+}
+
+/* Returns the form that the item at hand is written in on its side, or NULL. */
+static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
+{
+    const tcall_item *item = &f->item;
+    const char *forms = f->forms->items, *form;
+    unsigned row = item->kind;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
+        row = TCALL_FORM_DATA_;
+    else if (side == TCALL_SIDE_PARTS_)
+        row = TCALL_FORM_THOUGHT_;
+    if (side == TCALL_SIDE_SHOWN_ && f->side == side)
+        row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_;
+    form = tcall_nth_(forms, row);
+    return side && *form ? form : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20474,42 +20434,104 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said. data
- * may be NULL. */
-TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const char *forms,
-                                         tcall_write_data_ data)
+/* Remembers how much was written before the user began to speak, which he does
+ * with the item at this place. */
+static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_history_ history;
-    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
-    tcall_item item;
-    uint8_t after_result = false;
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    if (request->system && *request->system)
-        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
-                           request->system);
-    tcall_history_begin_(&history, provider, request, out, &after_result);
-    while (tcall_history_next_(&history, out, &item)) {
-        const bool said =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        const bool shown = message.written == TCALL_MESSAGE_SHOWN_;
-        /* Only what the user says joins what he shows. */
-        if (said != shown || item.kind == TCALL_ITEM_RESULT)
-            tcall_message_end_(&message);
-        if (tcall_history_turns_(&history, &item) && !shown)
-            tcall_history_note_(&history, out, after_result);
-        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
-            tcall_write_form_(out, tcall_no_answer_, NULL);
-        after_result = item.kind == TCALL_ITEM_RESULT;
-        if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, data);
-        else
-            tcall_message_item_(&message, &item, forms);
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
+}
+
+/* A request that is only counted begins where the user began to speak when it
+ * was counted last. Returns the place. */
+static size_t tcall_count_from_(tcall_filling_ *f)
+{
+    tcall_counted_ *counted = f->request->counted;
+    f->begun = f->out->len;
+    f->counted = f->out->sink || f->out->buf ? NULL : counted;
+    if (!f->counted || !counted->at || counted->to != f->provider)
+        return 0;
+    f->out->len += counted->len;
+    f->out->last = counted->last;
+    f->side = counted->state;
+    return counted->at;
+}
+
+/* Writes the item at hand, which is at this place, and of the message around it
+ * as much as it needs. */
+static void tcall_write_item_(tcall_filling_ *f, size_t at)
+{
+    const unsigned to = tcall_side_of_(f);
+    const char *form = tcall_form_of_(f, to);
+    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(&f->item);
+    const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
+    if ((!form && !data) ||
+        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        return;
+    if (opens && !f->user)
+        tcall_count_note_(f, at);
+    f->user = opens;
+    if (told && f->side == TCALL_SIDE_RESULTS_ &&
+        f->provider->turns & TCALL_TURNS_ANSWERED) {
+        tcall_write_comma_(f->out);
+        tcall_write_text(f->out, tcall_no_answer_);
     }
-    tcall_message_end_(&message);
-    tcall_write_text(out, "]");
+    tcall_message_to_(f, to);
+    if (to != TCALL_SIDE_TEXT_ && to != TCALL_SIDE_PARTS_TEXT_)
+        tcall_write_comma_(f->out);
+    if (form)
+        tcall_write_form_(f, form);
+    else
+        f->forms->data(f->out, f->item.text);
+}
+
+/* Writes one answer of the model, which begins at this place, with the results
+ * of its calls. Returns where it ends. */
+static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
+{
+    const tcall_chat *chat = f->request->chat;
+    uint8_t pass;
+    size_t at, next = from;
+    for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
+        bool after_call = false;
+        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
+                               !tcall_is_users_(f->item.kind);
+             at = next) {
+            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            if (pass != tcall_pass_of_(f, after_call) &&
+                (pass != TCALL_PASS_RESULTS_ ||
+                 f->item.kind != TCALL_ITEM_CALL))
+                continue;
+            tcall_item_prepare_(f);
+            if (pass == TCALL_PASS_RESULTS_)
+                tcall_find_result_(chat, next, &f->item);
+            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+            tcall_write_item_(f, at);
+        }
+    }
+    return at;
+}
+
+/* Writes the items of a request. Results are written with their answer; one
+ * without a call is not. */
+static void tcall_write_items_(tcall_filling_ *f)
+{
+    const tcall_chat *chat = f->request->chat;
+    size_t at = tcall_count_from_(f), next = at;
+    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
+        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
+            f->item.kind = TCALL_ITEM_USER;
+            f->item.text = tcall_str_of("(an image was here, which is gone)");
+        }
+        if (!tcall_is_users_(f->item.kind))
+            next = tcall_write_answer_(f, at);
+        else if (f->item.kind != TCALL_ITEM_RESULT)
+            tcall_write_item_(f, at);
+    }
+    tcall_message_end_(f);
 }
 
 /* ---- tools ---- */
@@ -20528,133 +20550,90 @@ static bool tcall_is_sent_(const tcall_provider *provider,
            strcmp(tool->name, request->choice_name) == 0;
 }
 
-static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
-                                                  tcall_str name)
+/* Writes the tools of a request. One that went out before the sink refused more
+ * is not written again; what it takes of the budget counts nevertheless. */
+static void tcall_write_tools_(tcall_filling_ *f)
 {
-    for (; table && table->name; table++)
-        if (tcall_str_eq(tcall_str_of(table->name), name))
-            return table;
-    return NULL;
-}
-
-/* Writes a description, ${name} replaced, in one pass: what a variable holds
- * is not looked at again. */
-static void tcall_write_description_(tcall_writer *out, const char *text,
-                                     const tcall_variable *variables)
-{
-    const char *open, *end;
-    text = text ? text : "";
-    while ((open = strstr(text, "${")) != NULL &&
-           (end = strchr(open, '}')) != NULL) {
-        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
-        const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(out, text, (size_t)(open - text));
-        tcall_write_text(out, found ? found->text : "${");
-        text = found ? end + 1 : open + 2;
-    }
-    tcall_write_text(out, text);
-}
-
-/* How a format writes its tools: what stands around their list and around
- * each, and how it calls the schema. */
-enum {
-    TCALL_TOOL_FORM_LIST_,
-    TCALL_TOOL_FORM_TOOL_,
-    TCALL_TOOL_FORM_SCHEMA_,
-    TCALL_TOOL_FORM_END_,
-    TCALL_TOOL_FORM_LIST_END_,
-    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
-                                 * be said */
-};
-
-/* Writes what all formats say of a tool: name, description, schema and
- * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              const tcall_chat_request *request,
-                                              const tcall_tool *tool,
-                                              tcall_strict_budget_ *budget,
-                                              const char *form)
-{
-    bool strict;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
-    tcall_write_member_(out, "name", tool->name);
-    tcall_write_key(out, "description");
-    tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, request->variables);
-    tcall_write_unquote(out);
-    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, budget);
-    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
-        tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
-}
-
-/* Writes the tools of a request. Returns false if there are none. One that went
- * out before the sink refused more is not written again; what it takes of the
- * budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const char *form)
-{
-    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
-    bool any = false;
     size_t i;
-    for (i = 0; i < request->tool_count; i++) {
-        const tcall_tool *tool = &request->tools[i];
-        if (!tcall_is_sent_(provider, request, i))
+    for (i = 0; i < f->request->tool_count; i++) {
+        f->tool = &f->request->tools[i];
+        if (!tcall_is_sent_(f->provider, f->request, i))
             continue;
-        if (!any)
-            tcall_write_form_(out, form, NULL);
-        any = true;
-        if (tcall_write_part_(out)) {
-            tcall_write_tool_(out, request, tool, &budget, form);
-            tcall_write_part_end_(out);
-        } else if (out->error) {
+        if (tcall_write_part_(f->out)) {
+            tcall_write_comma_(f->out);
+            tcall_write_form_(f, f->forms->tool);
+            tcall_write_part_end_(f->out);
+        } else if (f->out->error) {
             break; /* this was the last one */
         } else {
-            tcall_strict_spend_(tool, &budget);
+            tcall_strict_spend_(f->tool, &f->budget);
         }
     }
-    if (any)
-        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return any;
 }
 
-/* The tools of OpenAI's first format, which others took over. */
-static const char tcall_function_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
+/* The tools of OpenAI's first format, which others took over, and how the body
+ * names a choice among them. */
+static const char tcall_function_tool_[] =
+    "{\"type\":\"function\",\"function\":{\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}}";
+#define TCALL_OPENAI_CHOICES_(named)                                    \
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
+    "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
+    "%<P\"parallel_tool_calls\":%<Ofalse%>%<otrue%>%>"
 
-/* How a format writes the choice among its tools: forms by tcall_choice, and
- * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
- * the tool that must be called. */
-enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
-#define TCALL_OPENAI_CHOICES_(named)                                   \
-    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
-    "\0\"tool_choice\":\"any\""
-
-/* Writes the choice, as far as the server obeys, and whether an answer may hold
- * more than one call. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       const char *forms)
+/* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
+ * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
+static char tcall_choice_of_(const tcall_filling_ *f)
 {
-    const unsigned quirks = provider->quirks;
-    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
-    unsigned choice = request->choice;
+    const unsigned quirks = f->provider->quirks;
+    unsigned choice = f->request->choice;
     if (quirks & TCALL_QUIRK_NO_CHOICE ||
         (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
         choice = TCALL_CHOICE_AUTO;
     if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
         choice = TCALL_CHOICE_REQUIRED;
     if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
-        choice = TCALL_CHOICE_ANY_;
-    if (*tcall_nth_(forms, choice))
-        tcall_write_named_(out, tcall_nth_(forms, choice),
-                           request->choice_name);
-    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
-        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
+        choice = TCALL_CHOICE_ONE + 1;
+    return f->sent ? (char)('0' + choice) : '\0';
+}
+
+/* ---- the body ---- */
+
+/* Writes what the user adds to the body. */
+static void tcall_write_extra_(tcall_writer *out, const char *extra)
+{
+    const char *open = extra ? tcall_text_space_(extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+}
+
+/* Writes the body of a request by the forms of its provider. */
+TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
+                                       tcall_writer *out,
+                                       const tcall_chat_request *request)
+{
+    tcall_filling_ f;
+    const char *form;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.out = out;
+    f.provider = provider;
+    f.forms = (const tcall_request_forms_ *)provider->request;
+    f.request = request;
+    f.budget = tcall_strict_budget_of_(provider->strict);
+    for (i = 0; i < request->tool_count; i++)
+        f.sent = f.sent || tcall_is_sent_(provider, request, i);
+    f.choice = tcall_choice_of_(&f);
+    f.holds = tcall_request_holds_(&f);
+    tcall_write_open(out, '{');
+    for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
+        if (*form == 'I')
+            tcall_write_items_(&f);
+        else
+            tcall_write_tools_(&f);
+    tcall_write_extra_(out, request->extra);
+    return tcall_write_close(out, '}');
 }
 
 /* ---- facts ---- */
@@ -20662,7 +20641,7 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* Makes the row of a provider, whose answers are in the format named. All texts
  * are literals, in one array that goes with the row; "" stands for NULL where
  * the row may have that. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+#define TCALL_PROVIDER_(name, format, request, url, path, stream_path, header, \
                         prefix, version, is, reasoning, member, strict,        \
                         quirks, turns)                                         \
     struct tcall_##name##_texts_ {                                             \
@@ -20682,7 +20661,8 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
         tcall_##name##_texts_.prefix_,                                         \
         {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
          TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
-        write,                                                                 \
+        tcall_write_request_,                                                  \
+        &request,                                                              \
         &tcall_##format##_answer_,                                             \
         tcall_##format##_stops_,                                               \
         tcall_##format##_types_,                                               \
@@ -20708,6 +20688,19 @@ enum {
     TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
     TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
+
+/* Several answers to one question: only the first of these choices is read. */
+enum {
+    TCALL_CHOICE_NONE_,
+    TCALL_CHOICE_BEGUN_, /* its number may follow */
+    TCALL_CHOICE_FIRST_,
+    TCALL_CHOICE_OTHER_
+};
+
+static bool tcall_reader_in_other_(const tcall_reader *reader)
+{
+    return reader->doc.choice == TCALL_CHOICE_OTHER_;
+}
 
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
@@ -20929,7 +20922,7 @@ static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
     else
         reader->answer.reasoning_dropped += dropped;
     if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED;
 }
 
 static void tcall_reasoning_drop_all_(tcall_reader *reader)
@@ -20945,7 +20938,7 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
-        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_ ||
+        tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, at, piece.len);
     else
@@ -20956,14 +20949,14 @@ static void tcall_reasoning_piece_(tcall_reader *reader, size_t at, int part,
 static bool tcall_head_is_signed_(const tcall_item_head_ *head)
 {
     return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           head->flags & TCALL_FLAG_DROPPED;
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
 static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, *at);
-    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED_;
+    const uint8_t dropped = head->flags & TCALL_FLAG_DROPPED;
     if (!tcall_head_is_signed_(head))
         return;
     if (!reader->said.has_text ||
@@ -20990,7 +20983,7 @@ static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW) &&
                !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
                  tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
@@ -21123,8 +21116,8 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
     const bool reasons = tcall_is_reasoning_(known);
     if (known->kind == TCALL_ITEM_VOID_)
         return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    if (reasons && known->flags & TCALL_FLAG_DROPPED_) {
+    known->flags |= flags & TCALL_FLAG_DROPPED;
+    if (reasons && known->flags & TCALL_FLAG_DROPPED) {
         tcall_reasoning_drop_(reader, reader->place[TCALL_AT_PENDING_], 0);
         tcall_reasoning_drop_(reader, at, 0);
     }
@@ -21273,7 +21266,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->said.text_ends && !reader->said.parted)
@@ -21283,20 +21276,17 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+    if (tcall_reasoning_is_free_(reader) &&
+        tcall_reader_text_room_(reader, own) < piece.len)
         tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
+    room = tcall_reader_text_room_(reader, own);
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
+    reader->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
 }
 
 /* Takes a piece of text that certainly is the model's. */
@@ -21356,7 +21346,7 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
             tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
         head->kind = kind;
         if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
+            head->flags |= TCALL_FLAG_RAW;
     }
     return reader->element.open;
 }
@@ -21415,16 +21405,14 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    if (event == TCALL_MEANS_TEXT) {
-        head->kind = TCALL_ITEM_TEXT;
-    } else if (event == TCALL_MEANS_ARGUMENTS ||
-               event == TCALL_MEANS_ALL_ARGUMENTS) {
-        head->kind = TCALL_ITEM_CALL;
-    } else {
-        head->kind = TCALL_ITEM_VOID_;
+    const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
+    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
+                 : all || event == TCALL_MEANS_ARGUMENTS
+                     ? (uint8_t)TCALL_ITEM_CALL
+                     : (uint8_t)TCALL_ITEM_VOID_;
+    if (head->kind == TCALL_ITEM_VOID_)
         head->index = 0;
-    }
-    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+    if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
@@ -21480,11 +21468,12 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
         tcall_reader_owner_(reader) == *pending) {
         tcall_reader_say_(reader, pending);
         tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+    } else if (head->kind != TCALL_ITEM_TEXT &&
+               !tcall_reader_in_other_(reader) &&
                (head->kind != TCALL_ITEM_VOID_ || head->index)) {
         stays = tcall_reader_settle_item_(reader);
     }
@@ -21649,18 +21638,22 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     tcall_json name, args = tcall_json_of_(NULL, NULL);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
-    int error;
+    int error = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
-    error = tcall_arguments_by_(&tcall_lenient_text, block, &machine, &desc,
-                                item->text, &fixes);
-    machine.text[machine.len] = '\0';
+    machine = tcall_arguments_by_(&tcall_lenient_text, block, &desc, item->text,
+                                  &fixes);
+    if (machine) {
+        machine->text[machine->len] = '\0';
+        error = machine->error;
+    }
     if (error == TCALL_E_MEMORY ||
-        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &kept) <
+            0) {
         text->error = TCALL_E_MEMORY;
         return;
     }
@@ -21694,11 +21687,14 @@ static void tcall_spoken_value_(tcall_writer *out, const char *from,
 
 /* Writes arguments that are no object as one, as far as the text has them.
  * Returns false where they are not of this form. */
-static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
+TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
+                                                  tcall_item *item)
 {
+    tcall_block *block = text->reader->chat->block;
     const char *end = text->end, *to;
     bool python = *text->form == 'p';
-    tcall_write_open(out, '{');
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_write_open(&out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
@@ -21707,33 +21703,21 @@ static bool tcall_spoken_members_(tcall_spoken_ *text, tcall_writer *out)
             break;
         to = python ? tcall_name_end_(text->at, end)
                     : tcall_spoken_find_(text, TCALL_SPOKEN_KEY_END_);
-        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
-        tcall_write_text(out, ":");
+        tcall_write_str(&out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(&out, ":");
         text->at = to;
         if (to < end && !tcall_spoken_skip_(text, TCALL_SPOKEN_KEY_END_))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
         if (to && to < end)
-            tcall_spoken_value_(out, text->at, to, python);
+            tcall_spoken_value_(&out, text->at, to, python);
         text->at = to ? to : end;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
-    tcall_write_close(out, '}');
-    return true;
-}
-
-/* Reads such arguments. Returns false where they are not of this form. */
-TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_ *text,
-                                                  tcall_item *item)
-{
-    tcall_block *block = text->reader->chat->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (!tcall_spoken_members_(text, &out))
-        return false;
+    tcall_write_close(&out, '}');
     if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
@@ -21765,36 +21749,31 @@ static bool tcall_spoken_take_(tcall_spoken_ *text, tcall_item *item)
     return true;
 }
 
-/* Reads the name and the arguments of a call into an item. Returns false where
- * it is none. An object with escaped quotes is part of another text. */
-static bool tcall_spoken_item_(tcall_spoken_ *text, tcall_item *item)
-{
-    const char *from = text->at, *end = text->end;
-    if (*text->form == 'o') {
-        if (!tcall_marker_end_(from, end, "{") ||
-            tcall_marker_end_(from, end, "{ \\"))
-            return false;
-        tcall_spoken_take_(text, item);
-        tcall_spoken_object_(text, item);
-        return true;
-    }
-    text->at = tcall_name_end_(from, end);
-    item->name = tcall_slice_(from, (size_t)(text->at - from));
-    return item->name.len && tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
-           (*text->form == 'n' ? tcall_spoken_take_(text, item)
-                               : tcall_spoken_written_(text, item));
-}
-
-/* Reads a call. Returns false where it is none. What is read at the end of the
- * block is needed only until the call is added. */
+/* Reads a call and adds it. Returns false where it is none: an object with
+ * escaped quotes is part of another text. What is read at the end of the block
+ * is needed only until the call is added. */
 static bool tcall_spoken_call_(tcall_spoken_ *text)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high;
+    const size_t high = block->high;
+    const char *from = text->at, *end = text->end;
     tcall_item item;
     bool is;
     memset(&item, 0, sizeof item);
-    is = tcall_spoken_item_(text, &item);
+    if (*text->form == 'o') {
+        is = tcall_marker_end_(from, end, "{") &&
+             !tcall_marker_end_(from, end, "{ \\") &&
+             tcall_spoken_take_(text, &item);
+        if (is)
+            tcall_spoken_object_(text, &item);
+    } else {
+        text->at = tcall_name_end_(from, end);
+        item.name = tcall_slice_(from, (size_t)(text->at - from));
+        is = item.name.len &&
+             tcall_spoken_skip_(text, TCALL_SPOKEN_NAME_END_) &&
+             (*text->form == 'n' ? tcall_spoken_take_(text, &item)
+                                 : tcall_spoken_members_(text, &item));
+    }
     if (is)
         tcall_spoken_add_(text, &item);
     tcall_block_back_(block, high);
@@ -22080,59 +22059,75 @@ TCALL_SPOKEN_FAMILY_(
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
+/* What providers write about their errors, in code, type or message. A space
+ * may be an underscore there, capitals do not matter. The first row that occurs
+ * counts. */
+#define TCALL_ANSWER_WORDS_(X)                                        \
+    /* These come as too many requests, but waiting does not help. */ \
+    X("insufficient_quota", QUOTA)                                    \
+    X("insufficient credits", QUOTA)                                  \
+    X("insufficient balance", QUOTA)                                  \
+    X("credit balance is too low", QUOTA)                             \
+    X("context l", CONTEXT)                                           \
+    X("context window", CONTEXT)                                      \
+    X("context size", CONTEXT)                                        \
+    X("prompt is too long", CONTEXT)                                  \
+    X("prompt too long", CONTEXT)                                     \
+    X("input is too long", CONTEXT)                                   \
+    X("prompt_tokens", CONTEXT)                                       \
+    X("prompt length", CONTEXT)                                       \
+    X("input length", CONTEXT)                                        \
+    X("number of tokens", CONTEXT)                                    \
+    X("too many tokens", CONTEXT)                                     \
+    X("token limit", CONTEXT)                                         \
+    X("max_new_tokens", CONTEXT)                                      \
+    X("api key", AUTH)                                                \
+    X("authenticat", AUTH)                                            \
+    X("permission", AUTH)                                             \
+    X("not_found", NOT_FOUND)                                         \
+    X("model identifier", NOT_FOUND)                                  \
+    X("overloaded", OVERLOAD)                                         \
+    X("unavailable", OVERLOAD)                                        \
+    X("rate_limit", RATE)                                             \
+    X("resource_exhausted", RATE)                                     \
+    X("content filter", REFUSED)                                      \
+    X("content_policy", REFUSED)                                      \
+    X("content management policy", REFUSED)                           \
+    X("invalid_prompt", REFUSED)                                      \
+    X("data_inspection", REFUSED)                                     \
+    X("usage guidelines", REFUSED)                                    \
+    X("moderation", REFUSED)                                          \
+    X("safety", REFUSED)                                              \
+    X("invalid_request", REQUEST)                                     \
+    X("invalid_argument", REQUEST)
 
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+#define TCALL_X_(words, error) words "\0"
+static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
+#undef TCALL_X_
+#define TCALL_X_(words, error) TCALL_E_##error,
+static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
+#undef TCALL_X_
 
 /* Statuses that leave no doubt. */
 static const struct {
-    int status, error;
+    uint16_t status;
+    int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
 
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
+/* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
+    for (; *text; text++) {
+        size_t i = 0;
+        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
+                            (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i])
             return true;
+    }
     return false;
 }
 
@@ -22240,13 +22235,12 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
+    const char *words = tcall_answer_words_;
+    const int8_t *error = tcall_answer_errors_;
+    for (; *words; words += strlen(words) + 1, error++)
         if (tcall_contains_words_(answer->stop_text, words) ||
             tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
+            return *error;
     return TCALL_OK;
 }
 
@@ -22281,15 +22275,13 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
-    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
-    const unsigned data = 1u << TCALL_REASONING_DATA;
-    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
-                           1u << TCALL_REASONING_ELEMENTS;
+    const unsigned kept = tcall_reasoning_kept_(reader);
     if (field == TCALL_FIELD_SIGNATURE)
-        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
     if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
-    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
            (!reader->said.words || reader->said.words == field);
 }
 
@@ -22297,7 +22289,7 @@ static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 static bool tcall_reasoning_is_some_(const tcall_reader *reader,
                                      const tcall_item_head_ *head)
 {
-    if (head->flags & TCALL_FLAG_DROPPED_)
+    if (head->flags & TCALL_FLAG_DROPPED)
         return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
@@ -22337,7 +22329,7 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
     if (!reader->keeping_raw)
         return;
     reader->keeping_raw = false;
-    head->flags |= TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+    head->flags |= TCALL_FLAG_RAW | TCALL_FLAG_WHOLE_;
     head->index = reader->element.index;
     if (reader->element.type == TCALL_MEANS_REASONING)
         reader->answer.reasoning_dropped += reader->raw_missing;
@@ -22347,16 +22339,6 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 }
 
 /* ---- pieces of a stream, and whole answers ---- */
-
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
@@ -22368,7 +22350,12 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
     } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
+        /* what it brought of a whole answer is void */
+        if (reader->doc.whole)
+            tcall_block_cut_(reader->chat->block,
+                             reader->place[TCALL_AT_PENDING_]);
+        reader->doc.whole = false;
+        reader->doc.piece = true;
     }
 }
 
@@ -22377,7 +22364,7 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
+    if (tcall_reader_in_other_(reader)) {
         reader->said.cut = reader->doc.cut_before;
         if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
@@ -22385,8 +22372,8 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     } else if (reader->doc.stopped) {
         reader->said.finished = true;
     }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
+    reader->doc.stopped = false;
+    reader->doc.choice = TCALL_CHOICE_NONE_;
 }
 
 /* Whole arguments begin: they may be those of the last call with this number.
@@ -22443,6 +22430,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
+    const uint8_t type = reader->element.type;
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
@@ -22455,16 +22443,15 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->element.fault)
             head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->element.type == TCALL_MEANS_REASONING &&
-            tcall_head_is_signed_(head))
+        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->element.type == TCALL_MEANS_OTHER)
-        reader->answer.unread = true;
+    reader->answer.unread |= type == TCALL_MEANS_OTHER;
     memset(&reader->element, 0, sizeof reader->element);
 }
 
@@ -22485,7 +22472,7 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->said.cut = true;
@@ -22505,8 +22492,6 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
     reader->element.type = means;
-    reader->element.ignored =
-        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
     if (means == TCALL_MEANS_UNHANDLED)
         tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
     /* What a stream says of it later has its number only. */
@@ -22534,8 +22519,7 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.other = number != 0;
-        reader->doc.choice_known = true;
+        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
     } else if (number >= 0) {
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
@@ -22576,25 +22560,24 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reasons && !tcall_reasoning_takes_(reader, field, c))
-        return true;
-    if (text && c != '"')
-        return true;
-    return field != TCALL_FIELD_TEXT && reader->element.open &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             tcall_field_part_(field));
+    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && reader->element.open &&
+            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_;
         /* Arguments are text there; an object was never reported. */
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
         reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
@@ -22614,7 +22597,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
     if (reader->doc.whole &&
-        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
+        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
         return false;
     return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
@@ -22643,29 +22626,28 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
-    switch (field) {
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
-    case TCALL_FIELD_CHOICE:
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return reader->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        reader->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.in_choice = true;
-        return true;
-    case TCALL_FIELD_IGNORE:
-        if (c == 't')
-            reader->element.type = TCALL_MEANS_REASONING;
-        reader->element.ignored |= c == 't' || c == '{';
-        return true;
-    case TCALL_FIELD_UNREAD:
+        reader->doc.choice = TCALL_CHOICE_BEGUN_;
+    }
+    if (field == TCALL_FIELD_IGNORE) {
+        if (c == 't' || c == '{')
+            reader->element.type =
+                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
+    }
+    if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        return true;
-    case TCALL_FIELD_ERROR:
-        if (c == '{')
-            answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: return true;
     }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || reader->in_page;
 }
 
 /* A piece of the words about an error, which take the place of a page's
@@ -22769,14 +22751,6 @@ static uint8_t tcall_row_field_(const uint8_t *row, bool item)
                 : row[TCALL_ROW_FIELD_];
 }
 
-/* Is the innermost container an element of the array that its row is? */
-static bool tcall_reader_in_item_(const tcall_reader *reader)
-{
-    const uint8_t *const *top = reader->level + reader->levels - 1;
-    return reader->levels > 1 && top[0] == top[-1] &&
-           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
-}
-
 /* The row of the member that mostly comes after this one of the innermost
  * object. */
 static const uint8_t *tcall_row_after_(const tcall_reader *reader,
@@ -22793,7 +22767,7 @@ TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
 {
     const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !at)
+    if (!at)
         return false;
     do {
         const uint8_t *row = at;
@@ -22822,8 +22796,7 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
-                                     bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
 {
     const uint8_t *row = reader->member;
     if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
@@ -22836,8 +22809,6 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
         reader->kept = reader->syntax.from;
     reader->level[reader->levels++] = row;
     reader->next = tcall_row_inside_(reader, row);
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
-        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -22849,56 +22820,47 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
     bool wanted = true;
     if (item) {
         reader->member = reader->level[reader->levels - 1];
-        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
-            tcall_reader_in_item_(reader))
+        if (first == '[' ||
+            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
             return TCALL_SKIP_;
     }
     reader->field = tcall_row_field_(reader->member, item);
     if (reader->field)
         wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, item, wanted);
+        return tcall_answer_open_(reader, wanted);
     return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes, size_t len)
+static long tcall_half_of_(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
-        return -1;
-    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
 }
 
 /* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
- * is more to tell than this. */
-static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
-                               size_t len)
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *reader, long half)
 {
-    const long half = tcall_half_of_(bytes, len);
+    const long high = reader->half_of == reader->member ? reader->half : 0;
     const bool low = half >= 0xDC00;
-    uint32_t code = 0xFFFD;
     char whole[4];
-    if (reader->half && reader->half_of == reader->member) {
-        if (low)
-            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
         reader->half = 0;
+    if (high || low)
         tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
-        if (low)
-            return false;
-    }
-    if (half < 0)
-        return true;
-    if (!low) {
+    if (half >= 0 && !low) {
         reader->half = (uint16_t)half;
         reader->half_of = reader->member;
-        return false;
     }
-    tcall_reader_data_(reader, reader->field,
-                       tcall_slice_(whole, tcall_utf8_(whole, code)));
-    return false;
 }
 
 /* A piece of the value at hand. */
@@ -22906,10 +22868,10 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((len == 3 || reader->half) && !s->raw &&
-        !tcall_answer_half_(reader, bytes, len))
-        return;
-    if (!tcall_reader_grow_(reader, piece))
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (reader->half && !s->raw))
+        tcall_answer_half_(reader, half);
+    if (half < 0 && !tcall_reader_grow_(reader, piece))
         tcall_reader_data_(reader, reader->field, piece);
 }
 
@@ -22928,7 +22890,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
         }
     } else if (reader->half && reader->half_of == reader->member &&
                !reader->sse) {
-        tcall_answer_half_(reader, NULL, 0);
+        tcall_answer_half_(reader, -1);
     }
     if (reader->field)
         tcall_reader_complete_(reader, reader->field);
@@ -22978,8 +22940,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
+    reader->answer.input_tokens = reader->answer.output_tokens =
+        reader->answer.wait_ms = -1;
     reader->in_page = true;
     tcall_reader_clear_(reader);
 }
@@ -22993,8 +22955,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
-    reader->levels = reader->word_len = 0;
-    reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
     reader->syntax.lines = reader->sse;
@@ -23210,20 +23170,20 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     made = tcall_chat_new_id_(reader->chat, reader->place[TCALL_AT_ELEMENT_],
                               tcall_head_part_(head, TCALL_PART_ID_), id);
     if (made.len)
-        head->flags |= TCALL_FLAG_MADE_ID_;
+        head->flags |= TCALL_FLAG_MADE_ID;
     if (!tcall_reader_add_(reader, TCALL_PART_ID_, made))
         return false;
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
         tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, tcall_str_of("{}"));
+                             TCALL_PART_TEXT_, 2);
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
-        head->flags |= TCALL_FLAG_UNSIGNED_;
+        head->flags |= TCALL_FLAG_UNSIGNED;
     reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
@@ -23423,46 +23383,33 @@ TCALL_FORMS_(
     tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
     "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
     "{\"url\":\"data:%y;base64,%b\"}}",
-    "",
+    "%t",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
-    "",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "",
+    "\"%G\":\"%t\"", "",
+    "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
 
-static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
-
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     tcall_write_data_ data)
-{
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
-    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
-    tcall_write_max_tokens_(out, request,
-                            short_name ? "max_tokens" : "max_completion_tokens",
-                            request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+/* Usage is reported in a stream only when it is asked for. */
+#define TCALL_OPENAI_NAMED_ \
+    "{\"type\":\"function\",\"function\":{\"name\":\"%K\"}}"
+static const char tcall_openai_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
+    "%<L\"tools\":[%L]%>"                      /* and the choice among them */
+    TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
+    "%<X%<Q\"max_tokens\":%X%>%<q\"max_completion_tokens\":%X%>%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 /* OpenAI's own has no reasoning that goes back. */
-static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
-                             const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, NULL);
-}
+static const tcall_request_forms_ tcall_openai_request_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, NULL};
 
-TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+TCALL_PROVIDER_(openai, openai, tcall_openai_request_, "https://api.openai.com",
                 "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
@@ -23539,61 +23486,43 @@ TCALL_FORMS_(
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
     "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
-    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
 
-static const char tcall_anthropic_roles_[] =
-    "\"messages\":[\0"
-    "{\"role\":\"assistant\",\"content\":[\0"
-    "{\"role\":\"user\",\"content\":[";
+static const char tcall_anthropic_steps_[] =
+    TCALL_STEPS_("{\"role\":\"assistant\",\"content\":[",
+                 "{\"role\":\"user\",\"content\":[");
 
-static const char tcall_anthropic_tools_[] =
-    "\"tools\":[\0{\0input_schema\0}\0]\0";
+static const char tcall_anthropic_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
+    "%<F,\"strict\":true%>}";
 
-/* That there may be only one call is said in the choice, for which "none" has
- * no room. */
-#define TCALL_ANTHROPIC_ANY_(more)                 \
-    "\"tool_choice\":{\"type\":\"none\"}\0"        \
-    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
-    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+/* The one format in which a limit must be given, and thinking counts; the
+ * system prompt is no message. That there may be only one call is said in the
+ * choice, for which "none" has no room. */
 #define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+static const char tcall_anthropic_body_[] =
+    "\"model\":\"%M\"%<X\"max_tokens\":%X%>%<x\"max_tokens\":8192%>"
+    "%<Z\"cache_control\":{\"type\":\"ephemeral\"}%>%<S\"system\":\"%S\"%>"
+    ",\"messages\":[%I]%<L\"tools\":[%L]%>"
+    "%<0%<P\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_ "}%>%>"
+    "%<1\"tool_choice\":{\"type\":\"none\"}%>"
+    "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
+    "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
-static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
-static const char tcall_anthropic_one_[] =
-    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
-    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
+static const tcall_request_forms_ tcall_anthropic_request_ = {
+    tcall_anthropic_body_,  tcall_anthropic_forms_,
+    tcall_anthropic_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_anthropic_tool_,  NULL};
 
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    /* The one format in which a limit must be given, and thinking counts. */
-    tcall_write_max_tokens_(out, request, "max_tokens",
-                            request->max_tokens > 0 ? request->max_tokens
-                                                    : 8192);
-    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
-                          NULL);
-    tcall_write_optional_(out, "system", request->system);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
-                       tcall_anthropic_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_write_choice_(provider, out, request,
-                            request->no_parallel ? tcall_anthropic_one_
-                                                 : tcall_anthropic_choices_);
-    return tcall_write_body_end_(provider, out, request);
-}
-
-TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_request_,
                 "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
                 "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
-                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
-                    TCALL_QUIRK_NO_PARALLEL,
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE,
                 0)
 
 /* ==========================================================================
@@ -23637,31 +23566,24 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
  * server itself the id. */
 TCALL_FORMS_(
     tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
-    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "%t",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "", "")
+    "", "\"%G\":\"%t\"", "", "", "", "")
 
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if (tcall_write_settings_(out, request, "options",
-                              request->max_tokens > 0 ||
-                                  request->context > 0)) {
-        tcall_write_limit_(out, "num_ctx", request->context);
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    return tcall_write_body_end_(provider, out, request);
-}
+/* It streams unless it is told not to. */
+static const char tcall_ollama_body_[] =
+    "\"model\":\"%M\",\"messages\":["
+    "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
+    "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
-TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+static const tcall_request_forms_ tcall_ollama_request_ = {
+    tcall_ollama_body_,   tcall_ollama_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
+    tcall_function_tool_, NULL};
+
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_request_, "http://127.0.0.1:11434",
                 "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
@@ -23759,40 +23681,28 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "", "%j", "%j", "", "")
+    "", "%j", "%j", "", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const char tcall_responses_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+static const char tcall_responses_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
 
-static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
-    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+/* Nothing is kept on the server: the reasoning has to come along. */
+#define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
+static const char tcall_responses_body_[] =
+    "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
+    "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
+        TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_responses_forms_);
-    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
-    tcall_write_max_tokens_(out, request, "max_output_tokens",
-                            request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
-        !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
-                          NULL);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_responses_request_ = {
+    tcall_responses_body_, tcall_responses_forms_,
+    tcall_no_steps_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_responses_tool_, NULL};
 
-TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+TCALL_PROVIDER_(responses, responses, tcall_responses_request_,
                 "https://api.openai.com", "/v1/responses", "", "Authorization",
                 "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
                 TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
@@ -23876,54 +23786,42 @@ TCALL_FORMS_(
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
-    "")
+    "", "")
 
-static const char tcall_gemini_roles_[] = "\"contents\":[\0"
-                                          "{\"role\":\"model\",\"parts\":[\0"
-                                          "{\"role\":\"user\",\"parts\":[";
+static const char tcall_gemini_steps_[] = TCALL_STEPS_(
+    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const char tcall_gemini_tools_[] =
-    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
+static const char tcall_gemini_tool_[] =
+    "{\"name\":\"%N\",\"description\":\"%T\",\"parametersJsonSchema\":%J"
+    "%<F,\"strict\":true%>}";
 
-static const char tcall_gemini_choices_[] =
-    "\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-    "\"allowedFunctionNames\":[\"%n\"]}}";
+/* The model and whether it streams are said by the path. */
+#define TCALL_GEMINI_MODE_(mode) \
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"" mode "\""
+static const char tcall_gemini_body_[] =
+    "\"contents\":[%I]"
+    "%<S\"systemInstruction\":{\"parts\":[{\"text\":\"%S\"}]}%>"
+    "%<L\"tools\":[{\"functionDeclarations\":[%L]}]%>"
+    "%<1" TCALL_GEMINI_MODE_(
+        "NONE") "}}%>"
+                "%<2" TCALL_GEMINI_MODE_(
+                    "ANY") "}}%>"
+                           "%<3" TCALL_GEMINI_MODE_(
+                               "ANY") ",\"allowedFunctionNames\":[\"%K\"]}}%>"
+                                      "%<X\"generationConfig\":{\"maxOutputTokens\":%X}%>";
 
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_body_(provider, out, request);
-    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
-                       tcall_gemini_forms_);
-    if (request->system && *request->system)
-        tcall_write_named_(
-            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
-            request->system);
-    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
-    if (tcall_write_settings_(out, request, "generationConfig",
-                              request->max_tokens > 0)) {
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_gemini_request_ = {
+    tcall_gemini_body_,  tcall_gemini_forms_,
+    tcall_gemini_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
+    tcall_gemini_tool_,  NULL};
 
-TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
                 "/v1beta/models/{model}:streamGenerateContent?alt=sse",
                 "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
-                TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
-                TCALL_TURNS_RESULTS_ALONE)
+                TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>interactions
@@ -24009,49 +23907,30 @@ TCALL_FORMS_(
     "\"is_error\":true}",
     "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
     "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
-    "", "", "")
+    "", "", "", "")
 
-static const char tcall_interactions_tools_[] =
-    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
+static const char tcall_interactions_tool_[] =
+    "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
+    "\"parameters\":%J%<F,\"strict\":true%>}";
 
-static const char tcall_interactions_choices_[] =
-    "\0"
-    "\"tool_choice\":\"none\"\0"
-    "\"tool_choice\":\"any\"\0"
-    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
+static const char tcall_interactions_body_[] =
+    "\"model\":\"%M\"%<S\"system_instruction\":\"%S\"%>"
+    ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
+    "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
+    "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%<Rtrue%>%<rfalse%>";
 
-/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
-static int tcall_interactions_write_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request)
-{
-    bool chosen;
-    tcall_write_body_(provider, out, request);
-    tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_turns_(provider, out, request, "\"input\":[\0",
-                       tcall_interactions_forms_);
-    chosen =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
-        request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_write_settings_(out, request, "generation_config",
-                              chosen || request->max_tokens > 0)) {
-        if (chosen)
-            tcall_write_choice_(provider, out, request,
-                                tcall_interactions_choices_);
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "store", false);
-    return tcall_write_body_end_(provider, out, request);
-}
+static const tcall_request_forms_ tcall_interactions_request_ = {
+    tcall_interactions_body_, tcall_interactions_forms_,
+    tcall_no_steps_,          TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_interactions_tool_, NULL};
 
-TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_request_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                "", TCALL_STRICT_NONE,
-                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
+                "", TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>servers
@@ -24106,27 +23985,26 @@ static void tcall_write_joined_(tcall_writer *out, const char *first,
                                 const char *next, const char *end, unsigned row)
 {
     const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
-    const bool joined = row < TCALL_DETAIL_JOINED_;
+    tcall_str last = {NULL, 0};
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
         const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (joined && !text) {
+        if (!text) {
             tcall_write_key(out, key);
             tcall_write_char_(out, '"');
         }
         text = more;
-        if (joined)
-            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
-                              tcall_text_inner_(text).len);
+        last = tcall_text_inner_(text);
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, last.ptr, last.len);
     }
-    if (text && joined)
-        tcall_write_char_(out, '"');
-    if (!text || joined)
+    if (!text)
         return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (row >= TCALL_DETAIL_JOINED_)
+        tcall_write_bytes(out, last.ptr, last.len);
+    tcall_write_char_(out, '"');
 }
 
 /* Is the key, quotes included, one of those that are put together? */
@@ -24162,7 +24040,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
-    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
+    tcall_write_text(out, "\"reasoning_details\":[");
     for (; piece; piece = next) {
         next = tcall_detail_end_(piece, end);
         if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -24175,16 +24053,15 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 
 /* ---- all of them ---- */
 
-/* Writes the body for a server that speaks OpenAI's format. */
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    return tcall_openai_body_(provider, out, request, tcall_write_details_);
-}
+/* A server's reasoning may go back. */
+static const tcall_request_forms_ tcall_openai_served_ = {
+    tcall_openai_body_,   tcall_openai_forms_,
+    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_function_tool_, tcall_write_details_};
+#define tcall_responses_served_ tcall_responses_request_
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+#define TCALL_X_(name, format, url, path, header, prefix, ...)             \
+    TCALL_PROVIDER_(name, format, tcall_##format##_served_, url, path, "", \
                     header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -24224,8 +24101,8 @@ enum {
     TCALL_AGENT_CONNECT_, /* open the transport */
     TCALL_AGENT_SEND_,    /* write the request */
     TCALL_AGENT_READ_,    /* read the answer */
-    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+    TCALL_AGENT_CALLS_    /* run what it asks for, one call each step; calls of
+                           * a plan wait for tcall_agent_result */
 };
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
@@ -24603,8 +24480,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
-                              TCALL_AGENT_PLANNED_) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24708,18 +24584,21 @@ static bool tcall_chat_reread_(tcall_chat *chat, tcall_item_head_ *head,
     const tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     tcall_block *block = chat->block;
     char *behind = tcall_block_gap_(block);
-    tcall_machine machine;
+    tcall_machine *machine;
     tcall_machine_desc desc;
     uint32_t fixes;
+    size_t len;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
+    machine = tcall_arguments_by_(lenient, block, &desc, text, &fixes);
+    if (!machine || machine->error)
         return false;
-    memmove(behind, machine.text, machine.len);
-    tcall_block_cut_(block, block->low + machine.len);
-    tcall_rotate_(block->base + end, behind, behind + machine.len);
+    len = machine->len;
+    memmove(behind, machine->text, len); /* the machine lies there */
+    tcall_block_cut_(block, block->low + len);
+    tcall_rotate_(block->base + end, behind, behind + len);
     tcall_chat_shift_(chat, end, end - text.len);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_, len);
     return true;
 }
 
@@ -24755,9 +24634,9 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
-                              TCALL_AGENT_PLANNED_) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
@@ -24912,7 +24791,7 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
 
 /* Returns TCALL_OK where all calls of the batch have ended. Only where all that
  * have not wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_await_(tcall_agent *agent)
+TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 {
     tcall_wait all = agent->wait;
     int open = 0, asking = 0, i;
@@ -24975,8 +24854,9 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 /* Drops the oldest turn; the last one only where all of them are old. Returns
  * false if there is none to drop. Images that the user has shown, but said
  * nothing to yet, are of the turn to come. */
-static bool tcall_chat_drop_(tcall_chat *chat, bool old)
+static bool tcall_agent_drop_(tcall_agent *agent, bool old)
 {
+    tcall_chat *chat = &agent->chat;
     const size_t len = chat->block->low - chat->start;
     size_t at = 0, next = 0;
     tcall_item item;
@@ -24991,6 +24871,7 @@ static bool tcall_chat_drop_(tcall_chat *chat, bool old)
         return false;
     tcall_chat_shift_(chat, chat->start + at, chat->start);
     chat->counted.at = 0;
+    agent->question -= at;
     return true;
 }
 
@@ -25005,20 +24886,9 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_chat_drop_(&agent->chat, old))
+               tcall_agent_drop_(agent, old))
             continue;
     return block->low != before;
-}
-
-/* Returns where in the conversation the user spoke last. */
-static size_t tcall_agent_question_(const tcall_agent *agent)
-{
-    const tcall_item_head_ *head;
-    size_t at = 0, next = 0, question = 0;
-    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
-        if (head->kind == TCALL_ITEM_USER)
-            question = at;
-    return question;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -25035,9 +24905,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
         tcall_block_note_(block, chat->start + block->high + size);
         return TCALL_E_MEMORY;
     }
-    if (tcall_agent_make_room_(
-            agent, size + said - tcall_agent_question_(agent), true))
+    if (tcall_agent_make_room_(agent, size + said - agent->question, true))
         tcall_chat_forget_(chat);
+    agent->question = block->low - chat->start;
     return tcall_chat_add(chat, &item);
 }
 
@@ -25514,10 +25384,8 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
-    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
-                                        : TCALL_AGENT_CALLS_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
+    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -25633,9 +25501,9 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_item item;
     size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
-    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
+    if (agent->state == TCALL_AGENT_UNSET_)
         return text;
-    at = tcall_agent_question_(agent);
+    at = agent->question;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_CALL)
             best = 0;
@@ -25652,14 +25520,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 /* A question that nobody answered is taken back. */
 TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    const size_t question = tcall_agent_question_(agent);
     const size_t said = agent->chat.block->low - agent->chat.start;
-    size_t end = question;
-    tcall_item item;
-    if (tcall_chat_next(&agent->chat, &end, &item))
-        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
-    if (agent->unanswered)
-        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
+    size_t end = agent->question;
+    if (tcall_chat_head_(&agent->chat, &end) && end == said)
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -25692,7 +25557,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->pause = 0;
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = agent->unanswered = false;
+    agent->reconnected = false;
     agent->desc.tc->block.need = 0;
     agent->state = state;
     tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
@@ -25702,7 +25567,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 static int tcall_agent_ready_(tcall_agent *agent)
 {
     if (agent->turn.plan &&
-        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
@@ -25776,12 +25641,19 @@ static const tcall_agent_task_ tcall_agent_tasks_[] = {
     {tcall_agent_read_},
     {tcall_agent_run_calls_}};
 
+/* Do calls of a plan wait for their results? */
+static bool tcall_agent_planned_(const tcall_agent *agent)
+{
+    return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
+}
+
 /* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent);
-    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
+    if (over < 0 &&
+        (agent->state != TCALL_AGENT_CALLS_ || tcall_agent_planned_(agent)))
         return over;
     return tcall_agent_tasks_[agent->state].work(agent);
 }
@@ -25805,9 +25677,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
-                              agent->cancelled ? TCALL_AGENT_PLANNED_
-                                               : TCALL_AGENT_CALLS_))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_) ||
+        (tcall_agent_planned_(agent) && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -25815,8 +25686,7 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result)
-                   : agent->state != TCALL_AGENT_PLANNED_)
+    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
         result = tcall_agent_end_(agent, result);
     agent->desc.tc->busy = NULL;
     return tcall_agent_waits_(agent, result);
@@ -25883,20 +25753,14 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-/* What a turn waits for. */
+/* What a turn waits for; one more says that it is a plan. */
 enum {
-    TCALL_SAVE_REST_,    /* no turn is under way */
-    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
-    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
-    TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_,   /* the same of a plan */
-    TCALL_SAVE_COUNT_
+    TCALL_SAVE_REST_,     /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls have no result: they are to run, or wait for
+                           * tcall_agent_result */
+    TCALL_SAVE_ASKS_ = 3, /* a request has no answer */
+    TCALL_SAVE_COUNT_ = 5
 };
-
-/* The states in which an agent goes on then. */
-static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
-    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
-    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
@@ -25995,8 +25859,7 @@ static void tcall_saved_item_(tcall_saved_ *saved, tcall_item *item)
         item->text.len = 0;
     item->kind = (uint8_t)tcall_saved_number_(saved, item->kind);
     item->error = -(int)tcall_saved_number_(saved, (uint32_t)-item->error);
-    tcall_item_set_flags_(item,
-                          tcall_saved_number_(saved, tcall_item_flags_(item)));
+    item->flags = (uint8_t)tcall_saved_number_(saved, item->flags);
     for (part = 0; part < TCALL_PARTS_; part++) {
         tcall_str *text = tcall_item_part_(item, part);
         *text = tcall_saved_text_(saved, *text);
@@ -26061,12 +25924,11 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = TCALL_SAVE_REST_;
-    while (waits < TCALL_SAVE_ASKS_ &&
-           tcall_save_states_[waits] != agent->state)
-        waits++;
-    /* the same of a plan is the next one */
-    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
+    const bool calls = agent->state == TCALL_AGENT_CALLS_;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    return (uint32_t)(calls ? TCALL_SAVE_CALLS_ : TCALL_SAVE_ASKS_) +
+           agent->turn.plan;
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -26136,6 +25998,8 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
         agent->answer.calls -= agent->call_at;
         agent->call_at = 0;
     }
+    if (item.kind == TCALL_ITEM_USER)
+        agent->question = chat->block->low - chat->start;
     agent->answer.calls += item.kind == TCALL_ITEM_CALL;
     agent->call_at += item.kind == TCALL_ITEM_RESULT;
     saved->users = tcall_is_users_(item.kind);
@@ -26147,17 +26011,17 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
 static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
     const bool open = agent->call_at < agent->answer.calls;
-    const bool planned = waits == TCALL_SAVE_PLANNED_;
-    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
-        (open && !planned && waits != TCALL_SAVE_CALLS_))
+    const bool calls = waits != TCALL_SAVE_REST_ && waits < TCALL_SAVE_ASKS_;
+    const bool plan =
+        waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
+    if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
     memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, tcall_save_states_[waits],
-                       planned || waits == TCALL_SAVE_PLANS_,
-                       tcall_slice_(NULL, 0));
-    return planned ? TCALL_OK : TCALL_E_AGAIN;
+    tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
+                       plan, tcall_slice_(NULL, 0));
+    return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Are the bytes whole, and of this version? Takes the mark and the sum away. */
@@ -26210,7 +26074,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->unanswered = agent->turn.plan = false;
+    agent->question = 0;
+    agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
@@ -26404,7 +26269,10 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
 /* Rows of tools, and all that they name, are in flash. */
 static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
+    return TCALL_FETCH_POINTER_(const char *, &tool->parameters.text)
+               ? NULL
+               : TCALL_FETCH_POINTER_(const tcall_object *,
+                                      &tool->parameters.made);
 }
 
 static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
@@ -26604,13 +26472,13 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
+        bool within = misfit->steps > from; /* else the whole is wrong */
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        if (misfit->steps > from)
-            tcall_write_misfit(&mcp->out, misfit,
-                               tcall_mcp_shape_of_(mcp->tool), from);
-        else /* with all of them: the message's shape knows them as a whole */
-            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+        tcall_write_misfit(&mcp->out, misfit,
+                           within ? tcall_mcp_shape_of_(mcp->tool)
+                                  : &tcall_mcp_shape_,
+                           within ? from : 0);
     }
     return TCALL_E_INVALID;
 }
@@ -26846,7 +26714,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 
 int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 {
-    int error = TCALL_OK;
+    int error = TCALL_OK, failed;
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
@@ -26857,10 +26725,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
                            end + (end < len));
         if (end == len)
             break;
-        if (error == TCALL_OK)
-            error = tcall_mcp_line_(mcp);
-        else
-            tcall_mcp_line_(mcp);
+        failed = tcall_mcp_line_(mcp);
+        error = error ? error : failed;
         bytes += end + 1;
         len -= end + 1;
     }
@@ -26912,12 +26778,13 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 
 /* ---- the tools of a registry ---- */
 
-/* Tools may have come and gone. */
+/* Tools may have come and gone; of a registry that cannot be used there are
+ * none. */
 static void tcall_mcp_refresh_(tcall_mcp *mcp)
 {
-    mcp->desc.tools = mcp->desc.tc->desc.tools;
-    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
-    mcp->desc.allow = mcp->desc.tc->desc.allow;
+    const tcall *tc = mcp->desc.tc;
+    mcp->desc.tools = tc ? tc->desc.tools : NULL;
+    mcp->desc.tool_count = (uint16_t)(tc ? tc->desc.tool_count : 0);
 }
 
 static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
@@ -26975,11 +26842,8 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    tcall_mcp_desc own = *desc;
+    int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    int started;
-    own.tool_count = 0;
-    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }
 
