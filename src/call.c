@@ -113,11 +113,11 @@ static void tcall_arguments_meant_(const tcall_block *block,
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
     tcall_arguments_meant_, NULL, NULL};
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coercions};
+    NULL, tcall_coerce, tcall_write_coerced_};
 
 /* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
  * NULL where there is no room for it. */
@@ -145,46 +145,35 @@ tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
     return machine;
 }
 
-/* Keeps what was coerced, as JSON text, which is written between the machine
- * and its notes. */
-static int tcall_attempt_coerced_(tcall *tc, tcall_attempt *attempt,
-                                  const tcall_machine *machine)
-{
-    tcall_block *block = &tc->block;
-    char *from = (char *)(uintptr_t)(machine + 1);
-    tcall_writer out;
-    unsigned count;
-    tcall_writer_init(
-        &out, from,
-        (size_t)((const char *)tcall_machine_coercions_(machine, &count) -
-                 from));
-    tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(block, tcall_block_free_(block) - out.cap + out.len))
-        return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
-}
-
 /* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults. */
-static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
-                               tcall_machine *machine)
+ * is approved, run, logged and sent back, and the faults, or the coercions. */
+static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
+                               const tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
+    const void *notes = machine->faults;
+    size_t size = 0;
     tcall_str text;
     int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     attempt->args = tcall_json_of_(text.ptr, NULL);
-    machine->text = (char *)(uintptr_t)text.ptr;
     attempt->coercions = machine->coercion_count;
-    if (attempt->coercions && !machine->error)
-        return tcall_attempt_coerced_(tc, attempt, machine);
-    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                          ? machine->fault_count
-                          : TOOLCALL_MAX_FAULTS;
-    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
-                            attempt->faults * sizeof *attempt->fault, &text);
-    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (machine->error) {
+        attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                              ? machine->fault_count
+                              : TOOLCALL_MAX_FAULTS;
+        size = attempt->faults * sizeof *attempt->fault;
+    } else {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    }
+    if (!size)
+        return r;
+    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
+    if (machine->error)
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    else
+        attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
     return r;
 }
 
@@ -220,7 +209,7 @@ tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
         tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_attempt_keep_(tc, attempt, machine);
+    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
     return kept < 0 ? kept : r;
 }
 
@@ -292,7 +281,7 @@ static const char tcall_by_model_[] = "model";
 static const tcall_attempt tcall_unread_ = {NULL,      tcall_by_model_,
                                             {NULL, 0}, {NULL, NULL},
                                             NULL,      NULL,
-                                            {NULL, 0}, {NULL, 0},
+                                            {NULL, 0}, NULL,
                                             0,         0,
                                             0,         0,
                                             0,         0,

@@ -24,12 +24,12 @@ typedef struct tcall_attempt {
     tcall_str came;    /* the text as it came; the output that was replaced */
     tcall_json args;   /* checked arguments; missing: nothing was read */
     const void *bound; /* the struct of a TCALL_STRUCT */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    size_t error_at;          /* parse errors: offset in what came */
-    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
-    int error;                /* TCALL_OK or what went wrong */
+    const tcall_fault *fault;       /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;            /* words of a foreign validator */
+    const tcall_coercion *coercion; /* those that are kept; NULL: see faults */
+    size_t error_at;                /* parse errors: offset in what came */
+    uint32_t fixes;                 /* of the text, TCALL_FIX_... bits */
+    int error;                      /* TCALL_OK or what went wrong */
     uint16_t coercions;
     uint8_t faults; /* number of */
     uint8_t step;   /* tcall_step reached, or failed in */
@@ -189,7 +189,8 @@ struct tcall_lenience_ {
     void (*read)(const tcall_block *block, tcall_machine *machine,
                  tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
-    int (*write)(tcall_writer *w, const tcall_machine *machine);
+    void (*write)(tcall_writer *w, const char *text,
+                  const tcall_coercion *coercion, unsigned count);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and

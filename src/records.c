@@ -1019,8 +1019,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "arguments", call->arguments);
     tcall_write_fixes_(out, asked->fixes);
     tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
-                                                 : tcall_str_of("[]"));
+    if (asked->coercion)
+        tc->desc.lenient->write(out, asked->args.at, asked->coercion,
+                                asked->coercions);
+    else
+        tcall_write_verbatim(out, tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))

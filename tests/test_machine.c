@@ -61,7 +61,7 @@ static int read_into(const tcall_target *target, const char *json, size_t len,
 static bool are_alike(const tcall_machine *a, const tcall_machine *b,
                       const char *text_of_a)
 {
-    unsigned count;
+    size_t count;
     const tcall_coercion *one = tcall_machine_coercions_(a, &count);
     const tcall_coercion *other = tcall_machine_coercions_(b, &count);
     int i;
@@ -312,8 +312,7 @@ static void test_coercion(void)
         {"{\"type\":\"integer\",\"maximum\":4}", "\"5\""},
         {"{\"enum\":[5,\"x\"]}", "\"7\""},
     };
-    size_t i;
-    unsigned count;
+    size_t i, count;
     for (i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!coerced(rows[i][0], rows[i][1], rows[i][2]))
             check_fails(__FILE__, __LINE__, rows[i][1]);

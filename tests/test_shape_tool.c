@@ -207,7 +207,7 @@ static void test_coerced(void)
           TCALL_NUMBER);
     CHECK(tcall_json_type(tcall_json_get(call.asked->args, "limits")) ==
           TCALL_ARRAY);
-    CHECK(call.asked->coerced.len > 0);
+    CHECK(call.asked->coercion != NULL);
     tcall_release(&tc, &call);
 }
 

@@ -3,6 +3,7 @@
 #define TOOLCALL_STATIC
 #include "../src/pick.c"
 #include "../src/chat.c"
+#include "../src/invoke.c"
 #include "check.h"
 
 static bool is(const char *text, const char *found, const char *wanted)
@@ -19,13 +20,15 @@ static const char *words_of(const char *text)
 {
     static char found[512];
     tcall_split_ words;
+    const char *sentence = text;
     size_t length = 0;
-    tcall_split_input_(&words, tcall_str_of(text));
-    while (tcall_split_next_(&words))
-        length += (size_t)snprintf(found + length, sizeof found - length,
-                                   "%s%s%.*s%s", length ? " " : "",
-                                   words.sentence ? "|" : "", (int)words.length,
-                                   words.word, words.in_key ? ":" : "");
+    tcall_split_init_(&words, tcall_str_of(text));
+    words.parted = true;
+    for (; tcall_split_next_(&words); sentence = words.sentence)
+        length += (size_t)snprintf(
+            found + length, sizeof found - length, "%s%s%.*s%s",
+            length ? " " : "", words.sentence != sentence ? "|" : "",
+            (int)words.length, words.word, words.in_key ? ":" : "");
     found[length] = 0;
     return found;
 }
