@@ -3347,8 +3347,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * >>provider: requests, and what all wire formats share
  *
  * A provider is data: the members that matter in its answers, the words it
- * uses, what distinguishes it, and a function that writes its requests. One
- * reader serves all of them.
+ * uses, what distinguishes it, and the forms of its requests. One reader serves
+ * all of them, and one writer.
  */
 
 typedef enum tcall_choice {
@@ -22003,7 +22003,7 @@ static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 
 /* Statuses that leave no doubt. */
 static const struct {
-    uint16_t status;
+    int16_t status;
     int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
