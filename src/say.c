@@ -230,6 +230,23 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
  * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+static size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+static const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
