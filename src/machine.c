@@ -1,6 +1,5 @@
 #pragma once
 #include "machine.h"
-#include "read.c"
 #include "node.c"
 
 /* ==========================================================================
@@ -240,11 +239,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- a shape at work ----
- *
- * It is for values that lie in its own objects and lists alone: as many as are
- * open there are open in the text, too.
- */
+/* ---- faults of a shape ---- */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -277,92 +272,6 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
-
-static bool tcall_shaped_(const tcall_machine *m)
-{
-    return m->syntax.depth == m->fit->levels;
-}
-
-/* A value begins: an object or list of its own opens. */
-static void tcall_shaped_begins_(tcall_machine *m)
-{
-    if (!m->syntax.depth) {
-        m->fit = (tcall_fit_ *)(void *)m->slot;
-        memset(m->fit, 0, sizeof *m->fit);
-        m->fit->object = m->is->target.object;
-        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
-                        &tcall_root_, m->is->target.out);
-    }
-    if (!tcall_shaped_(m))
-        return;
-    if (!m->inner)
-        tcall_fit_next_(&m->syntax, m->fit);
-    m->heard = m->fit->place->what != NULL;
-    if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
-}
-
-/* A name is complete: the words of the object are searched for it. */
-static bool tcall_shaped_name_(tcall_machine *m)
-{
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
-    if (!tcall_shaped_(m))
-        return false;
-    do {
-        tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
-                        bytes.at == bytes.end);
-    } while (bytes.at < bytes.end);
-    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
-}
-
-/* A value is complete: an object or list closes, what else has a shape is
- * checked and stored. */
-static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_str text = tcall_machine_hand_(m), run;
-    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
-    tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit->levels) {
-        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
-        return;
-    }
-    if (!tcall_shaped_(m) || !m->heard)
-        return;
-    if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
-    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
-        bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
-    while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(m->fit, run.ptr, run.len);
-    tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
-                    m->fit->levels);
-}
-
-static uint8_t tcall_shaped_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
-    uint8_t types;
-    if (!tcall_shaped_(m) || !m->heard)
-        return TCALL_SHAPE_ANY;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shaped_drop_(tcall_machine *m)
-{
-    return tcall_place_drop_(m->fit->place - 1);
-}
-
-TCALL_DATA_ const tcall_rows tcall_shape_rows = {
-    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
-    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 

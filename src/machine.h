@@ -1,6 +1,5 @@
 #pragma once
 #include "node.h"
-#include "read.h"
 
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out

@@ -1,13 +1,13 @@
 #pragma once
 #include "read.h"
-#include "syntax.c"
+#include "machine.c"
 
 /* ==========================================================================
  * >>read
  *
  * What a value does to its place: it is compared, checked and stored, kind by
- * kind. The machine does the same; the decoder below keeps no text, and what
- * has no shape, or is not in its place, it does not ask for.
+ * kind. A machine has the text of a value when it does so; the decoder keeps
+ * none, and does not ask for what has no shape, or is not in its place.
  */
 
 /* For values that are read over. */
@@ -22,6 +22,17 @@ static const tcall_shape tcall_root_ TCALL_FLASH_ = {
  *
  * A name or a word of a choice is compared in flash as it comes.
  */
+
+/* Returns whether the first len bytes of two words are the same. */
+static bool tcall_word_agrees_(const char *word, const char *other, size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
 
 /* Looks for the first word that begins with what came and goes on with c. */
 static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
@@ -88,7 +99,7 @@ static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
 }
 
 /* Returns the kind of its shape. */
-TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
+static uint8_t tcall_place_kind_(const tcall_place_ *place)
 {
     return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
 }
@@ -122,24 +133,6 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
             words->index,
         around->base);
     return TCALL_FITS;
-}
-
-/* Takes the member at hand back, if it may be absent. Returns its name, a word
- * in flash, or NULL. */
-TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    uint16_t index = around->index;
-    if (index == TCALL_NO_MEMBER_ ||
-        TCALL_FETCH_8_(
-            &TCALL_FETCH_POINTER_(const tcall_shape *, &object->members)[index]
-                 .flags) &
-            TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_bit_clear_(around->base, index);
-    tcall_bit_clear_(tcall_came_(object, around->base), index);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          index);
 }
 
 /* ---- scalars ---- */
@@ -244,8 +237,8 @@ static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
 /* ---- a struct, as the recogniser tells of its text ---- */
 
 /* Begins to fill the struct of an object. */
-TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
-                                   const tcall_shape *shape, void *out)
+static void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                            const tcall_shape *shape, void *out)
 {
     fit->place = places;
     fit->types = TCALL_SHAPE_ANY;
@@ -263,8 +256,8 @@ static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 
 /* Returns whether the value of a name has a shape. Mostly the name is the one
  * after the last. */
-TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   const char *name, size_t len, bool last)
+static bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit, const char *name,
+                            size_t len, bool last)
 {
     const tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
@@ -289,7 +282,7 @@ TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
 /* A value comes next: an item finds its place now, a member has it. Items
  * behind the last that a list may have have no shape; only the first of them is
  * noted. */
-TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
     tcall_place_ *around = fit->place - 1;
     const tcall_shape *list;
@@ -353,8 +346,8 @@ static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
 /* A value begins with this character. Returns what is asked of it; what is
  * heard of as an object or list, has opened. A scalar of a wrong type shows at
  * its end: it may mean another one. */
-TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                          char first, uint8_t most)
+static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   char first, uint8_t most)
 {
     const tcall_place_ *place = fit->place;
     const tcall_shape *shape = (const tcall_shape *)place->what;
@@ -398,8 +391,7 @@ TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
 }
 
 /* Takes a part of a scalar. A text is stored, as far as there is room. */
-TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
-                                   size_t len)
+static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
@@ -416,10 +408,9 @@ TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
  * is checked and stored. Returns what is wrong with it. */
-TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
-                                                      tcall_fit_ *fit,
-                                                      uint8_t types,
-                                                      const tcall_num_ *number)
+TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                               tcall_fit_ *fit, uint8_t types,
+                                               const tcall_num_ *number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
@@ -443,8 +434,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
 }
 
 /* The innermost object or list is complete. */
-TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                     bool is_object)
+static void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit, bool is_object)
 {
     tcall_place_ *place = fit->place - 1;
     uint8_t above = (uint8_t)(fit->levels - 1);
@@ -470,6 +460,110 @@ TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
     fit->levels = above;
     fit->place = place;
 }
+
+/* ---- a machine that fills a struct ----
+ *
+ * The shape is for values that lie in its own objects and lists alone: as many
+ * as are open there are open in the text, too.
+ */
+
+static bool tcall_shaped_(const tcall_machine *m)
+{
+    return m->syntax.depth == m->fit->levels;
+}
+
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
+{
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
+}
+
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(m->fit, run.ptr, run.len);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
+}
+
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+/* The member at hand may be absent where it is not required. */
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = m->fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_shape *members =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    uint16_t index = around->index;
+    if (index == TCALL_NO_MEMBER_ ||
+        TCALL_FETCH_8_(&members[index].flags) & TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- the decoder ---- */
 

@@ -1,6 +1,5 @@
 #pragma once
-#include "shape.h"
-#include "syntax.h"
+#include "machine.h"
 
 /* ==========================================================================
  * >>read: bytes in, checked values out
@@ -62,36 +61,6 @@
 #error "TOOLCALL_MISFIT_TEXT must be at most 255"
 #endif
 
-/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
- * of a shape, and with most values of schemas. The keyword is that of JSON
- * Schema where there is one. A text that is empty is the one before. In them %v
- * is the value, %t its type, %u the limit that was passed, %n how many it has
- * where that is known; %s is what to send, %r how much there is room for, %m
- * the name of a property, %x the unknown name, and %k which ones are known. */
-#define TCALL_MISFITS(X)                                                    \
-    X(TYPE, "type", "%v is %t", "; send %s")                                \
-    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
-    X(MAXIMUM, "maximum", "", "")                                           \
-    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "", "")                                      \
-    X(MIN_ITEMS, "minItems", "", "")                                        \
-    X(MAX_ITEMS, "maxItems", "", "")                                        \
-    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
-    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
-    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
  * know is 0xFFFF. */
@@ -108,68 +77,6 @@ typedef struct tcall_misfit {
     char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
 #endif
 } tcall_misfit;
-
-/* What a user of the recogniser adds to its table who fills a struct: it notes
- * what is wrong with the value that so many levels lead to. */
-typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
-typedef struct tcall_fit_user_ {
-    tcall_syntax_user_ syntax;
-    tcall_note_ note;
-} tcall_fit_user_;
-
-/* A value at work on its shape: the one that comes next or is read, or an
- * object or list around it. */
-typedef struct tcall_place_ {
-    const void *what; /* its tcall_shape; of an object that is open its
-                       * tcall_object; NULL: it has none */
-    char *base;       /* where it is kept, or NULL */
-    uint16_t index;   /* the member or item at hand */
-} tcall_place_;
-
-#define TCALL_NO_MEMBER_ 0xFFFF
-
-/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
- * a word in flash that begins with the same bytes stands for it. */
-typedef struct tcall_words_ {
-    const char *list;     /* all words */
-    const char *word;     /* that one, or NULL: there is none */
-    uint8_t index, count; /* of the word; of all */
-} tcall_words_;
-
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
-/* A number in units of the last digit that counts. */
-typedef struct tcall_units_ {
-    tcall_int value; /* surplus digits are cut off; or the end of the range that
-                        it is beyond */
-    int rest;        /* the sign of what was left out, or 0 */
-} tcall_units_;
-
-/* Values on their way into a struct, whoever reads them. */
-typedef struct tcall_fit_ {
-    tcall_place_ *place; /* of the value that comes next or is read; what it is
-                          * in lies before it */
-    union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
-    } now;
-    const tcall_object *object; /* of the root, and of a hole */
-    const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character; 0: its name is
-                       * read */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the name, string or number */
-} tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
 

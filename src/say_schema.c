@@ -58,56 +58,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * that a value is in; the outermost has 1.
  */
 
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
-
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64

@@ -24,15 +24,3 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
         list = tcall_word_next_(list);
     return list;
 }
-
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}

@@ -22,7 +22,7 @@ INLINED = 5
 RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_write_schema_value_": 4,
              # TOOLCALL_SHAPE_LEVELS: a shape, as a struct and as a schema
-             "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_value_words_": 6,
+             "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_record_value_": 6,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
              # once, for what follows an escape that is none
