@@ -1060,226 +1060,6 @@ struct tcall_syntax_ {
 };
 
 /* ==========================================================================
- * >>read: bytes in, checked values out
- *
- * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
- * it recognises RFC 8259 strictly, checks each value against its shape and
- * stores it in the caller's struct. It keeps no text and needs no memory but
- * itself, whatever the length of the message:
- *
- *     struct weather args;
- *     tcall_decoder decoder;
- *
- *     tcall_decoder_init(&decoder, &weather_shape, &args);
- *     while ((len = receive(bytes)) > 0)
- *         tcall_decoder_feed(&decoder, bytes, len);
- *     if (tcall_decoder_end(&decoder) == TCALL_OK)
- *         run(&args);
- *
- * What does not fit its shape is noted and reading goes on, for what follows
- * may be needed to answer: the id of a request often comes after its
- * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
- */
-
-/* Objects and lists with a shape of their own that may lie within each other.
- * Deeper ones are refused as a misfit. */
-#ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 6
-#endif
-
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
- */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
-#else
-#define TOOLCALL_NUMBER_DIGITS 20
-#endif
-#endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
-#endif
-
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-#if TOOLCALL_MISFIT_TEXT > 255
-#error "TOOLCALL_MISFIT_TEXT must be at most 255"
-#endif
-
-/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
- * of a shape, and with most values of schemas. The keyword is that of JSON
- * Schema where there is one. A text that is empty is the one before. In them %v
- * is the value, %t its type, %u the limit that was passed, %n how many it has
- * where that is known; %s is what to send, %r how much there is room for, %m
- * the name of a property, %x the unknown name, and %k which ones are known. */
-#define TCALL_MISFITS(X)                                                    \
-    X(TYPE, "type", "%v is %t", "; send %s")                                \
-    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
-    X(MAXIMUM, "maximum", "", "")                                           \
-    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "", "")                                      \
-    X(MIN_ITEMS, "minItems", "", "")                                        \
-    X(MAX_ITEMS, "maxItems", "", "")                                        \
-    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
-    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
-    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
-/* One thing that is wrong, and the way to it from the root: the index of a
- * member or item at each level. The index of a member that its object does not
- * know is 0xFFFF. */
-typedef struct tcall_misfit {
-    uint8_t code;  /* tcall_misfit_code */
-    uint8_t steps; /* of trail */
-    bool exact;    /* got is the value; else it was larger or had more digits */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t text_len; /* of text; 0: nothing was kept */
-#endif
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
-    int32_t got; /* a number that is out of bounds, in units of its shape */
-#if TOOLCALL_MISFIT_TEXT
-    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
-#endif
-} tcall_misfit;
-
-/* What a user of the recogniser adds to its table who fills a struct: it notes
- * what is wrong with the value that so many levels lead to. */
-typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
-typedef struct tcall_fit_user_ {
-    tcall_syntax_user_ syntax;
-    tcall_note_ note;
-} tcall_fit_user_;
-
-/* A value at work on its shape: the one that comes next or is read, or an
- * object or list around it. */
-typedef struct tcall_place_ {
-    const void *what; /* its tcall_shape; of an object that is open its
-                       * tcall_object; NULL: it has none */
-    char *base;       /* where it is kept, or NULL */
-    uint16_t index;   /* the member or item at hand */
-} tcall_place_;
-
-#define TCALL_NO_MEMBER_ 0xFFFF
-
-/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
- * a word in flash that begins with the same bytes stands for it. */
-typedef struct tcall_words_ {
-    const char *list;     /* all words */
-    const char *word;     /* that one, or NULL: there is none */
-    uint8_t index, count; /* of the word; of all */
-} tcall_words_;
-
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
-/* A number in units of the last digit that counts. */
-typedef struct tcall_units_ {
-    tcall_int value; /* surplus digits are cut off; or the end of the range that
-                        it is beyond */
-    int rest;        /* the sign of what was left out, or 0 */
-} tcall_units_;
-
-/* Values on their way into a struct, whoever reads them. */
-typedef struct tcall_fit_ {
-    tcall_place_ *place; /* of the value that comes next or is read; what it is
-                          * in lies before it */
-    union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
-    } now;
-    const tcall_object *object; /* of the root, and of a hole */
-    const char *next; /* the name that most likely comes next, or NULL */
-    uint8_t levels;   /* open objects and lists with a shape */
-    uint8_t types;    /* of the value, by its first character; 0: its name is
-                       * read */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the name, string or number */
-} tcall_fit_;
-
-typedef struct tcall_decoder tcall_decoder;
-
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
-#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
-#else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
-#endif
-
-/* A decoder at work. What is said to be private is its own. */
-struct tcall_decoder {
-    tcall_syntax_ syntax; /* private */
-
-    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
-    size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
-
-    /* private */
-    tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
-    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
-
-    /* public again; these are set after tcall_decoder_init. */
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
-     * read there and *out to where its offset counts from; so far they are the
-     * hole's own. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
-
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-};
-
-/* Prepares to read one object of this shape into its struct, which is set to
- * its defaults when the object opens. */
-TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
-                                  const tcall_object *shape, void *out);
-/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
- * after a misfit, when reading goes on; or the error that ended it:
- * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
-TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
-                                 size_t len);
-/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
- * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
- * struct be used. */
-TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
- * lost a byte. Where it cannot be called at that moment, it may put the byte
- * 0xFF into the line instead, which no JSON text has. */
-TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-
-/* ==========================================================================
  * >>text: values
  *
  * A value is its text: strict JSON, in which each getter looks for what it is
@@ -1511,6 +1291,100 @@ enum {
     TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
 
+/* ---- values on their way into a struct ---- */
+
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* What a user of the recogniser adds to its table who fills a struct: it notes
+ * what is wrong with the value that so many levels lead to. */
+typedef void (*tcall_note_)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+typedef struct tcall_fit_user_ {
+    tcall_syntax_user_ syntax;
+    tcall_note_ note;
+} tcall_fit_user_;
+
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
+
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice, of which fit.length bytes came. It is not kept:
+ * a word in flash that begins with the same bytes stands for it. */
+typedef struct tcall_words_ {
+    const char *list;     /* all words */
+    const char *word;     /* that one, or NULL: there is none */
+    uint8_t index, count; /* of the word; of all */
+} tcall_words_;
+
+/* A number as it comes. Its digits are counted from the first that is not 0. */
+typedef struct tcall_numeral_ {
+    bool minus, point, exponent; /* these came */
+    bool under;                  /* so did the minus of the exponent */
+    int places;    /* digits before the point; less 0s that follow it at once */
+    int power;     /* the exponent, without its sign */
+    int16_t count; /* digits */
+    int16_t last;  /* up to the last that is not 0 */
+} tcall_numeral_;
+
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    union {
+        tcall_words_ words;    /* of a name, or a word that is read */
+        tcall_numeral_ number; /* of a decoder, which keeps no text */
+        tcall_units_ units;    /* of a number that is complete */
+    } now;
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character; 0: its name is
+                       * read */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the name, string or number */
+} tcall_fit_;
+
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
  *
@@ -1675,6 +1549,134 @@ TCALL_API const tcall_rows tcall_schema_rows;
 /* A shape: fills its struct. */
 TCALL_API const tcall_rows tcall_shape_rows;
 #endif
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* Significant digits of a number that are kept while it comes. Further ones
+ * only matter to a double (kind number) where all of these agree with the
+ * middle of two doubles: then it is refused as a misfit (room). No such middle
+ * has more than 768, so with 768 none is. At least 20; where no integer has 64
+ * bits, 10.
+ */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 10
+#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
+#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+#if TOOLCALL_MISFIT_TEXT > 255
+#error "TOOLCALL_MISFIT_TEXT must be at most 255"
+#endif
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len; /* of text; 0: nothing was kept */
+#endif
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
+} tcall_misfit;
+
+typedef struct tcall_decoder tcall_decoder;
+
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
+#else
+#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#endif
+
+/* A decoder at work. What is said to be private is its own. */
+struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
+
+    /* private */
+    tcall_fit_ fit;
+    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
+                             * digits of the number */
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a misfit, when reading goes on; or the error that ended it:
+ * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -2537,9 +2539,8 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
-    bool distinct; /* in tcall_init: no two rows have one name */
-    bool ready;
-    int error;                /* of tcall_init */
+    bool distinct;            /* in tcall_init: no two rows have one name */
+    int error;                /* of tcall_init; 1: none, it is ready */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
@@ -2570,28 +2571,21 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
-/* Returns the tool with this name, or NULL. */
+/* Returns the tool with this name, or NULL. All of them are the rows of
+ * tc->desc.tools. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* Returns true when permissions `allow` suffice to see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool, as
+ * none do for a row of tc->desc.tools that is free. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Visits the tools that permissions `allow` suffice for:
- *
- *     size_t i = 0;
- *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
- */
-TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
-                                            unsigned allow);
 
 /* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
  * texts must stay; it is checked like those of tcall_init, but its schema is
  * compiled when a call comes. So a function can make a definition, and the
  * tools of one registry can be added to another:
  *
- *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
- *         row = *tool;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
- *     }
+ *     row = *tcall_find(&other, name);
+ *     row.provided_by = "other";
+ *     tcall_add(&tc, &row);
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
@@ -3537,12 +3531,23 @@ typedef struct tcall_words {
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
-    TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
-    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
-    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
-    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
-    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
+    TCALL_KEEPS_SIGNS_ = 1,
+    TCALL_KEEPS_WORDS_ = 2,
+    TCALL_KEEPS_LISTS_ = 4,
+    TCALL_KEEPS_DATA_ = 8,
+
+    TCALL_REASONING_NONE = 0,
+    /* of calls, texts and reasoning */
+    TCALL_REASONING_SIGNATURES = 16 | TCALL_KEEPS_SIGNS_,
+    /* words, as tcall_provider.member */
+    TCALL_REASONING_TEXT = TCALL_KEEPS_WORDS_,
+    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DETAILS = TCALL_KEEPS_LISTS_,
+    /* words, signatures and what is no words */
+    TCALL_REASONING_DATA = TCALL_KEEPS_SIGNS_ | TCALL_KEEPS_WORDS_ |
+                           TCALL_KEEPS_LISTS_ | TCALL_KEEPS_DATA_,
+    /* elements whose type says so, as they came */
+    TCALL_REASONING_ELEMENTS = 32 | TCALL_KEEPS_SIGNS_
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -3688,12 +3693,12 @@ typedef struct tcall_reader {
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
+    struct {              /* of the current element */
+        uint8_t index;    /* counted from 1; 0: none */
+        uint8_t type;     /* TCALL_MEANS_... */
+        uint8_t flags;    /* TCALL_FLAG_..._ */
+        int8_t fault;     /* of a call's arguments, or TCALL_OK */
+        bool begun, open; /* open: it is in the block */
     } element;
     struct {               /* of the current document */
         bool echoes;       /* its element's arguments come again */
@@ -3702,9 +3707,9 @@ typedef struct tcall_reader {
         bool whole, piece; /* a whole answer; a piece of a stream */
         bool in_whole;     /* at hand is what only whole answers have */
         bool repeats;      /* there were elements before it */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;                     /* before its choice */
+        uint8_t choice;    /* TCALL_CHOICE_..._ */
+        bool stopped;      /* a reason to stop was given */
+        bool cut_before;   /* before its choice */
         uint8_t stop_before;
     } doc;
     struct {                    /* of the answer, until it begins anew */
@@ -4214,7 +4219,6 @@ struct tcall_agent {
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool reconnected; /* a dead connection was replaced */
-    bool unanswered;  /* the last question was taken back */
     bool last_round;  /* calls of this answer do not run: it asked for words */
     bool picked;      /* the offer is only made smaller from now on */
     uint16_t tries;   /* of this request */
@@ -4229,7 +4233,9 @@ struct tcall_agent {
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
     tcall_resume_ resume;  /* where the request is taken up again */
-    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t question;       /* where what was said last is in the chat; its end
+                            * where that was taken back */
+    size_t answer_at;      /* where the last answer begins in it */
     int call_at;           /* calls of it that have a result */
     tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
@@ -5250,18 +5256,6 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
     return list;
 }
 
-/* Returns whether the first len bytes of two words are the same. */
-TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
-                                      size_t len)
-{
-    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
-        word++;
-        other++;
-        len--;
-    }
-    return len == 0;
-}
-
 /* ==========================================================================
  * >>syntax
  */
@@ -5780,683 +5774,6 @@ TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
     TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
 
 /* ==========================================================================
- * >>read
- *
- * What a value does to its place: it is compared, checked and stored, kind by
- * kind. The machine does the same; the decoder below keeps no text, and what
- * has no shape, or is not in its place, it does not ask for.
- */
-
-/* For values that are read over. */
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
-
-/* An object that only its tcall_object describes. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* ---- words ----
- *
- * A name or a word of a choice is compared in flash as it comes.
- */
-
-/* Looks for the first word that begins with what came and goes on with c. */
-static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
-{
-    const char *word = words->list;
-    uint8_t i;
-    for (i = 0; i < words->count; i++) {
-        if (tcall_word_agrees_(word, words->word, len) &&
-            TCALL_BYTE_(word + len) == c) {
-            words->word = word;
-            words->index = i;
-            return;
-        }
-        word = tcall_word_next_(word);
-    }
-    words->word = NULL;
-}
-
-/* Goes on with a part of what came. */
-static void tcall_words_take_(tcall_words_ *words, size_t came,
-                              const char *bytes, size_t len)
-{
-    for (; words->word && len; len--, bytes++, came++) {
-        if (!*bytes) /* no word has it in it */
-            words->word = NULL;
-        else if (TCALL_BYTE_(words->word + came) != *bytes)
-            tcall_words_find_(words, came, *bytes);
-    }
-}
-
-/* Returns whether all that came is a word: the one at index. */
-static bool tcall_words_end_(tcall_words_ *words, size_t len)
-{
-    if (words->word && TCALL_BYTE_(words->word + len))
-        tcall_words_find_(words, len, '\0');
-    return words->word != NULL;
-}
-
-/* ---- members ----
- *
- * A struct begins with two sets of bits, one bit a member: those that have a
- * value, and those that came.
- */
-
-/* Returns the set of those that came. */
-TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
-{
-    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
-}
-
-/* Takes a member out of a set. */
-static void tcall_bit_clear_(char *set, uint16_t index)
-{
-    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
-}
-
-/* A value with a shape comes next, in a struct that begins at base. */
-static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
-                             char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    place->what = shape;
-    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
-}
-
-/* Returns the kind of its shape. */
-TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
-{
-    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
-}
-
-/* A name is complete: its member comes next. Returns what is wrong with it. */
-static uint8_t tcall_fit_member_(tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
-    fit->place->what = NULL;
-    fit->next = NULL;
-    around->index = TCALL_NO_MEMBER_;
-    if (!tcall_words_end_(&fit->now.words, fit->length))
-        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
-                                             : TCALL_MISFIT_UNKNOWN;
-    around->index = words->index;
-    if (words->index + 1 < words->count)
-        fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
-        return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
-    tcall_place_set_(
-        fit->place,
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-            words->index,
-        around->base);
-    return TCALL_FITS;
-}
-
-/* Takes the member at hand back, if it may be absent. Returns its name, a word
- * in flash, or NULL. */
-TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    uint16_t index = around->index;
-    if (index == TCALL_NO_MEMBER_ ||
-        TCALL_FETCH_8_(
-            &TCALL_FETCH_POINTER_(const tcall_shape *, &object->members)[index]
-                 .flags) &
-            TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_bit_clear_(around->base, index);
-    tcall_bit_clear_(tcall_came_(object, around->base), index);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          index);
-}
-
-/* ---- scalars ---- */
-
-/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
- * bound. */
-static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
-                                   tcall_int high, uint8_t flags)
-{
-    int rest = units->rest; /* what is excluded is as if less were there */
-    if (units->value < low ||
-        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
-        return TCALL_MISFIT_MINIMUM;
-    if (units->value > high ||
-        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
-        return TCALL_MISFIT_MAXIMUM;
-    return TCALL_FITS;
-}
-
-#ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, const struct tcall_num_ *number)
-{
-    return tcall_num_double_(number, to);
-}
-
-/* The same of an int64_t or a double, which is stored if it fits. A double that
- * has no bound on that side may be beyond what millionths can say. */
-static uint8_t tcall_place_wide_(const tcall_place_ *place,
-                                 const tcall_num_ *number,
-                                 const tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
-    bool minus = units->value < 0;
-    uint8_t code = TCALL_FITS;
-    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
-        units->value != (minus ? range->low : range->high))
-        code = tcall_units_misfit_(units, range->low, range->high,
-                                   TCALL_FETCH_8_(&shape->flags));
-    if (code || !place->base)
-        return code;
-    if (range->store)
-        return range->store(place->base, number) ? TCALL_FITS
-                                                 : TCALL_MISFIT_ROOM;
-    memcpy(place->base, &units->value, sizeof units->value);
-    return TCALL_FITS;
-}
-#endif
-
-/* A number is complete: it is checked and stored in the units of its shape.
- * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place,
-                                   const tcall_num_ *number,
-                                   tcall_units_ *units)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    int32_t value;
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
-                     &units->rest);
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, number, units);
-#endif
-    value = (int32_t)units->value;
-    if (place->base)
-        memcpy(place->base, &value, sizeof value);
-    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
-                               TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* A text of so many characters is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_text_(const tcall_place_ *place,
-                                 const tcall_fit_ *fit, size_t count)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
-    if (place->base) /* half a text is none */
-        place->base[room ? fit->length : 0] = '\0';
-    if (fit->nul && place->base) /* it ends a text in C */
-        return TCALL_MISFIT_NUL;
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
-}
-
-/* A word is complete. Returns what is wrong with it. */
-static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
-{
-    bool is = tcall_words_end_(&fit->now.words, fit->length);
-    if (place->base)
-        *place->base = (char)(is ? fit->now.words.index : 255);
-    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
-                       TCALL_MEMBER_OTHERS
-               ? TCALL_FITS
-               : TCALL_MISFIT_ENUM;
-}
-
-/* ---- a struct, as the recogniser tells of its text ---- */
-
-/* Begins to fill the struct of an object. */
-TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
-                                   const tcall_shape *shape, void *out)
-{
-    fit->place = places;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_place_set_(places, shape, (char *)out);
-}
-
-/* Notes what is wrong, if anything is. */
-static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    const tcall_fit_user_ *user =
-        (const tcall_fit_user_ *)(const void *)s->user;
-    if (code)
-        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
-}
-
-/* Returns whether the value of a name has a shape. Mostly the name is the one
- * after the last. */
-TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   const char *name, size_t len, bool last)
-{
-    const tcall_place_ *around = fit->place - 1;
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_ *words = &fit->now.words;
-    if (fit->types) {
-        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
-        words->count = TCALL_FETCH_8_(&object->count);
-        words->word = fit->next ? fit->next : words->list;
-        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
-        fit->types = 0;
-        fit->length = 0;
-    }
-    tcall_words_take_(words, fit->length, name, len);
-    fit->length += len;
-    if (!last)
-        return false;
-    fit->types = TCALL_SHAPE_ANY;
-    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
-    return fit->place->what != NULL;
-}
-
-/* A value comes next: an item finds its place now, a member has it. Items
- * behind the last that a list may have have no shape; only the first of them is
- * noted. */
-TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
-{
-    tcall_place_ *around = fit->place - 1;
-    const tcall_shape *list;
-    char *base;
-    uint16_t most;
-    if (!fit->levels || s->object)
-        return;
-    list = (const tcall_shape *)around->what;
-    base = around->base;
-    most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    fit->place->what = NULL;
-    if (around->index == most)
-        return;
-    if (++around->index == most) {
-        tcall_fit_note_(s,
-                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                            ? TCALL_MISFIT_ROOM
-                            : TCALL_MISFIT_MAX_ITEMS,
-                        (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
-}
-
-/* An object or list opens, and what is in it comes next; a struct is what it is
- * at first. */
-static void tcall_fit_opens_(tcall_fit_ *fit)
-{
-    tcall_place_ *place = fit->place++;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const tcall_object *object = fit->object;
-    fit->levels++;
-    fit->next = NULL;
-    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
-        return;
-    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
-        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-    place->what = object;
-    TCALL_COPY_(place->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
-}
-
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
-TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                          char first, uint8_t most)
-{
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
-    uint8_t kind, wrong = TCALL_FITS;
-    fit->types = types;
-    fit->length = 0;
-    fit->nul = false;
-    if (!shape)
-        return TCALL_SKIP_;
-    kind = TCALL_FETCH_8_(&shape->kind);
-    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
-        if (!(TCALL_FETCH_8_(&shape->types) & types))
-            wrong = TCALL_MISFIT_TYPE;
-        else if (shaped && fit->levels == most)
-            wrong = TCALL_MISFIT_LEVELS;
-        tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
-            return TCALL_SKIP_;
-        if (shaped) {
-            tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
-    }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
-            TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
-    }
-    return TCALL_HEAR_;
-}
-
-/* Takes a part of a scalar. A text is stored, as far as there is room. */
-TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
-                                   size_t len)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
-    bool string = fit->types == TCALL_SHAPE_STRING;
-    if (kind == TCALL_KIND_CHOICE && string)
-        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
-    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
-        place->base && len < size && fit->length < size - len)
-        memcpy(place->base + fit->length, bytes, len);
-    fit->nul = fit->nul || !*bytes;
-    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
-}
-
-/* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
-TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
-                                                      tcall_fit_ *fit,
-                                                      uint8_t types,
-                                                      const tcall_num_ *number)
-{
-    const tcall_place_ *place = fit->place;
-    uint8_t kind = tcall_place_kind_(place);
-    bool json = kind == TCALL_KIND_JSON;
-    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
-        if (json && place->base)
-            *place->base = '\0';
-        return TCALL_MISFIT_TYPE;
-    }
-    if (json)
-        return tcall_place_text_(place, fit, fit->length);
-    if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
-        return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
-        return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
-    return TCALL_FITS;
-}
-
-/* The innermost object or list is complete. */
-TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                     bool is_object)
-{
-    tcall_place_ *place = fit->place - 1;
-    uint8_t above = (uint8_t)(fit->levels - 1);
-    if (is_object) {
-        const tcall_object *object = (const tcall_object *)place->what;
-        const tcall_shape *member =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-        const char *came = tcall_came_(object, place->base);
-        const uint8_t count = TCALL_FETCH_8_(&object->count);
-        for (place->index = 0; place->index < count; place->index++, member++)
-            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
-                !TCALL_BIT_OF_(came, place->index))
-                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
-    } else {
-        const tcall_shape *list = (const tcall_shape *)place->what;
-        const uint16_t count = (uint16_t)(place->index + 1);
-        if (place->base)
-            memcpy(place->base, &count, sizeof count);
-        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
-    }
-    fit->next = NULL;
-    fit->levels = above;
-    fit->place = place;
-}
-
-/* ---- the decoder ---- */
-
-/* A hole becomes an object. */
-TCALL_SHARED_ const tcall_shape *
-tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
-{
-    decoder->fit.object = object;
-    return &tcall_root_;
-}
-
-/* Notes what is wrong, with the way to it. */
-static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_misfit *misfit = decoder->misfits;
-    uint8_t i;
-    decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < 255)
-        decoder->misfit_count++;
-    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
-        return;
-    misfit += decoder->misfit_count - 1;
-    misfit->code = code;
-    misfit->steps = levels;
-    for (i = 0; i < levels; i++)
-        misfit->trail[i] = decoder->places[i].index;
-    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
-        const tcall_units_ *units = &decoder->fit.now.units;
-        misfit->got = units->value < INT32_MIN   ? INT32_MIN
-                      : units->value > INT32_MAX ? INT32_MAX
-                                                 : (int32_t)units->value;
-        misfit->exact = !units->rest && misfit->got == units->value;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = 0;
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
-        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
-                                         ? decoder->fit.length
-                                         : TOOLCALL_MISFIT_TEXT);
-    memcpy(misfit->text, decoder->text, misfit->text_len);
-#endif
-}
-
-/* Keeps the beginning of a name or word, of which so much came. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
-                                const char *bytes, size_t len)
-{
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
-        decoder->text[came++] = *bytes++;
-}
-
-static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
-                                bool last)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
-    return tcall_fit_name_(s, fit, name, len, last);
-}
-
-static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
-    tcall_fit_next_(s, &decoder->fit);
-    if (place->what && decoder->hole &&
-        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
-        const tcall_shape *shape = (const tcall_shape *)place->what;
-        decoder->hole(decoder, &shape, &place->base);
-        tcall_place_set_(place, shape, place->base);
-    }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
-}
-
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
-static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
-    tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
-}
-
-static void tcall_decoder_ends_(tcall_syntax_ *s)
-{
-    tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
-    else
-        tcall_decoder_scalar_(s, decoder);
-}
-
-static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
-    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
-     tcall_decoder_ends_},
-    tcall_decoder_note_};
-
-int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    size_t at = 0;
-    if (s->error)
-        return decoder->error;
-    while (at < len && !s->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(s, bytes + at, len - at);
-    decoder->at += at;
-    if (s->error)
-        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
-                             ? TCALL_E_BAD_VALUE
-                             : s->error;
-    return decoder->error;
-}
-
-int tcall_decoder_end(tcall_decoder *decoder)
-{
-    tcall_syntax_ *s = &decoder->syntax;
-    if (!s->error && tcall_syntax_end_(s) < 0)
-        decoder->error = s->error;
-    return decoder->error;
-}
-
-void tcall_decoder_poison(tcall_decoder *decoder)
-{
-    if (!decoder->syntax.error)
-        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
-}
-
-void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
-                        void *out)
-{
-    memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
-    decoder->fit.object = shape;
-    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
-}
-
-/* ==========================================================================
  * >>text
  *
  * Values are walked over in their text: a schema, or what was checked. White
@@ -6579,8 +5896,10 @@ static bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    text = tcall_text_next_(tcall_text_skip_(
-        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
+    text = tcall_text_space_(tcall_text_skip_(text));
+    if (*text == ':')
+        text = tcall_text_skip_(tcall_text_space_(text + 1));
+    text = tcall_text_next_(text);
     return tcall_text_closes_(text) ? NULL : text;
 }
 
@@ -7598,11 +6917,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_stop_(m, TCALL_E_NUL);
 }
 
-/* ---- a shape at work ----
- *
- * It is for values that lie in its own objects and lists alone: as many as are
- * open there are open in the text, too.
- */
+/* ---- faults of a shape ---- */
 
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
@@ -7635,92 +6950,6 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
     fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
-
-static bool tcall_shaped_(const tcall_machine *m)
-{
-    return m->syntax.depth == m->fit->levels;
-}
-
-/* A value begins: an object or list of its own opens. */
-static void tcall_shaped_begins_(tcall_machine *m)
-{
-    if (!m->syntax.depth) {
-        m->fit = (tcall_fit_ *)(void *)m->slot;
-        memset(m->fit, 0, sizeof *m->fit);
-        m->fit->object = m->is->target.object;
-        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
-                        &tcall_root_, m->is->target.out);
-    }
-    if (!tcall_shaped_(m))
-        return;
-    if (!m->inner)
-        tcall_fit_next_(&m->syntax, m->fit);
-    m->heard = m->fit->place->what != NULL;
-    if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
-}
-
-/* A name is complete: the words of the object are searched for it. */
-static bool tcall_shaped_name_(tcall_machine *m)
-{
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
-    if (!tcall_shaped_(m))
-        return false;
-    do {
-        tcall_str run = tcall_text_run_(&bytes);
-        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
-                        bytes.at == bytes.end);
-    } while (bytes.at < bytes.end);
-    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
-}
-
-/* A value is complete: an object or list closes, what else has a shape is
- * checked and stored. */
-static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_str text = tcall_machine_hand_(m), run;
-    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
-    tcall_ask_ ask = TCALL_RAW_;
-    if (m->syntax.depth < m->fit->levels) {
-        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
-        return;
-    }
-    if (!tcall_shaped_(m) || !m->heard)
-        return;
-    if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
-    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
-        bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
-    while ((run = tcall_text_run_(&bytes)).len > 0)
-        tcall_fit_data_(m->fit, run.ptr, run.len);
-    tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
-                    m->fit->levels);
-}
-
-static uint8_t tcall_shaped_admitted_(tcall_machine *m)
-{
-    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
-    uint8_t types;
-    if (!tcall_shaped_(m) || !m->heard)
-        return TCALL_SHAPE_ANY;
-    types = TCALL_FETCH_8_(&shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shaped_drop_(tcall_machine *m)
-{
-    return tcall_place_drop_(m->fit->place - 1);
-}
-
-TCALL_DATA_ const tcall_rows tcall_shape_rows = {
-    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
-    tcall_shaped_admitted_, tcall_shaped_drop_};
 
 /* ---- two that are alike ---- */
 
@@ -8178,6 +7407,777 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     else
         machine->gap -= least;
     return machine->error;
+}
+
+/* ==========================================================================
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. A machine has the text of a value when it does so; the decoder keeps
+ * none, and does not ask for what has no shape, or is not in its place.
+ */
+
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes.
+ */
+
+/* Returns whether the first len bytes of two words are the same. */
+static bool tcall_word_agrees_(const char *word, const char *other, size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+/* Looks for the first word that begins with what came and goes on with c. */
+static void tcall_words_find_(tcall_words_ *words, size_t len, char c)
+{
+    const char *word = words->list;
+    uint8_t i;
+    for (i = 0; i < words->count; i++) {
+        if (tcall_word_agrees_(word, words->word, len) &&
+            TCALL_BYTE_(word + len) == c) {
+            words->word = word;
+            words->index = i;
+            return;
+        }
+        word = tcall_word_next_(word);
+    }
+    words->word = NULL;
+}
+
+/* Goes on with a part of what came. */
+static void tcall_words_take_(tcall_words_ *words, size_t came,
+                              const char *bytes, size_t len)
+{
+    for (; words->word && len; len--, bytes++, came++) {
+        if (!*bytes) /* no word has it in it */
+            words->word = NULL;
+        else if (TCALL_BYTE_(words->word + came) != *bytes)
+            tcall_words_find_(words, came, *bytes);
+    }
+}
+
+/* Returns whether all that came is a word: the one at index. */
+static bool tcall_words_end_(tcall_words_ *words, size_t len)
+{
+    if (words->word && TCALL_BYTE_(words->word + len))
+        tcall_words_find_(words, len, '\0');
+    return words->word != NULL;
+}
+
+/* ---- members ----
+ *
+ * A struct begins with two sets of bits, one bit a member: those that have a
+ * value, and those that came.
+ */
+
+/* Returns the set of those that came. */
+TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
+{
+    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
+}
+
+/* Takes a member out of a set. */
+static void tcall_bit_clear_(char *set, uint16_t index)
+{
+    set[index / 8] = (char)(set[index / 8] & ~(1 << index % 8));
+}
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    place->what = shape;
+    place->base = base && offset != TCALL_NOWHERE ? base + offset : NULL;
+}
+
+/* Returns the kind of its shape. */
+static uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_fit_member_(tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_words_ *words = &fit->now.words;
+    char *given, *came, bit;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    around->index = TCALL_NO_MEMBER_;
+    if (!tcall_words_end_(&fit->now.words, fit->length))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    if (words->index + 1 < words->count)
+        fit->next = words->word + fit->length + 1;
+    given = around->base + words->index / 8;
+    came = tcall_came_(object, given);
+    bit = (char)(1 << words->index % 8);
+    if (*came & bit)
+        return TCALL_MISFIT_DUPLICATE;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    tcall_place_set_(
+        fit->place,
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+            words->index,
+        around->base);
+    return TCALL_FITS;
+}
+
+/* ---- scalars ---- */
+
+/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
+ * bound. */
+static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
+                                   tcall_int high, uint8_t flags)
+{
+    int rest = units->rest; /* what is excluded is as if less were there */
+    if (units->value < low ||
+        (units->value == low && rest - !!(flags & TCALL_MEMBER_OVER) < 0))
+        return TCALL_MISFIT_MINIMUM;
+    if (units->value > high ||
+        (units->value == high && rest + !!(flags & TCALL_MEMBER_UNDER) > 0))
+        return TCALL_MISFIT_MAXIMUM;
+    return TCALL_FITS;
+}
+
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
+{
+    return tcall_num_double_(number, to);
+}
+
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    bool minus = units->value < 0;
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
+    if (range->store)
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
+}
+#endif
+
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
+                                   tcall_units_ *units)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    int32_t value;
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+                     &units->rest);
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
+        return tcall_place_wide_(place, number, units);
+#endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
+    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
+                               TCALL_FETCH_32_(&shape->high), 0);
+}
+
+/* A text of so many characters is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_(const tcall_place_ *place,
+                                 const tcall_fit_ *fit, size_t count)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place, tcall_fit_ *fit)
+{
+    bool is = tcall_words_end_(&fit->now.words, fit->length);
+    if (place->base)
+        *place->base = (char)(is ? fit->now.words.index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+static void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                            const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    const tcall_fit_user_ *user =
+        (const tcall_fit_user_ *)(const void *)s->user;
+    if (code)
+        TCALL_FETCH_POINTER_(tcall_note_, &user->note)(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+static bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit, const char *name,
+                            size_t len, bool last)
+{
+    const tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = &fit->now.words;
+    if (fit->types) {
+        words->list = TCALL_FETCH_POINTER_(const char *, &object->names);
+        words->count = TCALL_FETCH_8_(&object->count);
+        words->word = fit->next ? fit->next : words->list;
+        words->index = fit->next ? (uint8_t)(around->index + 1) : 0;
+        fit->types = 0;
+        fit->length = 0;
+    }
+    tcall_words_take_(words, fit->length, name, len);
+    fit->length += len;
+    if (!last)
+        return false;
+    fit->types = TCALL_SHAPE_ANY;
+    tcall_fit_note_(s, tcall_fit_member_(fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. Items
+ * behind the last that a list may have have no shape; only the first of them is
+ * noted. */
+static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_shape *list;
+    char *base;
+    uint16_t most;
+    if (!fit->levels || s->object)
+        return;
+    list = (const tcall_shape *)around->what;
+    base = around->base;
+    most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    fit->place->what = NULL;
+    if (around->index == most)
+        return;
+    if (++around->index == most) {
+        tcall_fit_note_(s,
+                        TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                            ? TCALL_MISFIT_ROOM
+                            : TCALL_MISFIT_MAX_ITEMS,
+                        (uint8_t)(fit->levels - 1));
+        return;
+    }
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(fit->place,
+                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+                     base);
+}
+
+/* An object or list opens, and what is in it comes next; a struct is what it is
+ * at first. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place++;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const tcall_object *object = fit->object;
+    fit->levels++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    if (TCALL_FETCH_POINTER_(const void *, &shape->more))
+        object = TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    place->what = object;
+    TCALL_COPY_(place->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* A member that is null has no value. */
+static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
+{
+    const tcall_place_ *around = fit->place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (fit->place->base) /* an item, which nothing else sets */
+        memset(fit->place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. A scalar of a wrong type shows at
+ * its end: it may mean another one. */
+static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   char first, uint8_t most)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    const uint8_t types = tcall_types_from_(first);
+    uint8_t kind, wrong = TCALL_FITS;
+    fit->types = types;
+    fit->length = 0;
+    fit->nul = false;
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
+        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        if (!(TCALL_FETCH_8_(&shape->types) & types))
+            wrong = TCALL_MISFIT_TYPE;
+        else if (shaped && fit->levels == most)
+            wrong = TCALL_MISFIT_LEVELS;
+        tcall_fit_note_(s, wrong, fit->levels);
+        if (wrong)
+            return TCALL_SKIP_;
+        if (shaped) {
+            tcall_fit_opens_(fit);
+            return TCALL_HEAR_;
+        }
+        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
+    }
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    if (types == TCALL_SHAPE_NULL && fit->levels)
+        tcall_fit_null_(fit, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    if (kind == TCALL_KIND_CHOICE) {
+        tcall_words_ *words = &fit->now.words;
+        words->word = words->list =
+            TCALL_FETCH_POINTER_(const char *, &shape->more);
+        words->index = 0;
+        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+    }
+    return TCALL_HEAR_;
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    bool string = fit->types == TCALL_SHAPE_STRING;
+    if (kind == TCALL_KIND_CHOICE && string)
+        tcall_words_take_(&fit->now.words, fit->length, bytes, len);
+    if ((kind == TCALL_KIND_JSON || (kind == TCALL_KIND_TEXT && string)) &&
+        place->base && len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A scalar of these types is complete, or a value that is kept as its text: it
+ * is checked and stored. Returns what is wrong with it. */
+TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
+                                               tcall_fit_ *fit, uint8_t types,
+                                               const tcall_num_ *number)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    bool json = kind == TCALL_KIND_JSON;
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
+        if (json && place->base)
+            *place->base = '\0';
+        return TCALL_MISFIT_TYPE;
+    }
+    if (json)
+        return tcall_place_text_(place, fit, fit->length);
+    if (types == TCALL_SHAPE_NULL)
+        return TCALL_FITS;
+    if (kind == TCALL_KIND_TEXT)
+        return tcall_place_text_(place, fit, fit->length - s->followed);
+    if (kind == TCALL_KIND_CHOICE)
+        return tcall_place_choice_(place, fit);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return tcall_place_number_(place, number, &fit->now.units);
+    return TCALL_FITS;
+}
+
+/* The innermost object or list is complete. */
+static void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit, bool is_object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (is_object) {
+        const tcall_object *object = (const tcall_object *)place->what;
+        const tcall_shape *member =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+        const char *came = tcall_came_(object, place->base);
+        const uint8_t count = TCALL_FETCH_8_(&object->count);
+        for (place->index = 0; place->index < count; place->index++, member++)
+            if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+                !TCALL_BIT_OF_(came, place->index))
+                tcall_fit_note_(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        const tcall_shape *list = (const tcall_shape *)place->what;
+        const uint16_t count = (uint16_t)(place->index + 1);
+        if (place->base)
+            memcpy(place->base, &count, sizeof count);
+        if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
+            tcall_fit_note_(s, TCALL_MISFIT_MIN_ITEMS, above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* ---- a machine that fills a struct ----
+ *
+ * The shape is for values that lie in its own objects and lists alone: as many
+ * as are open there are open in the text, too.
+ */
+
+static bool tcall_shaped_(const tcall_machine *m)
+{
+    return m->syntax.depth == m->fit->levels;
+}
+
+/* A value begins: an object or list of its own opens. */
+static void tcall_shaped_begins_(tcall_machine *m)
+{
+    if (!m->syntax.depth) {
+        m->fit = (tcall_fit_ *)(void *)m->slot;
+        memset(m->fit, 0, sizeof *m->fit);
+        m->fit->object = m->is->target.object;
+        tcall_fit_init_(m->fit, (tcall_place_ *)(void *)(m->fit + 1),
+                        &tcall_root_, m->is->target.out);
+    }
+    if (!tcall_shaped_(m))
+        return;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, m->fit);
+    m->heard = m->fit->place->what != NULL;
+    if (tcall_machine_is_container_(m->types))
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
+                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
+                                    UINT8_MAX) != TCALL_SKIP_;
+}
+
+/* A name is complete: the words of the object are searched for it. */
+static bool tcall_shaped_name_(tcall_machine *m)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(m->text + m->token);
+    if (!tcall_shaped_(m))
+        return false;
+    do {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_fit_name_(&m->syntax, m->fit, run.ptr, run.len,
+                        bytes.at == bytes.end);
+    } while (bytes.at < bytes.end);
+    return (m->fit->place - 1)->index != TCALL_NO_MEMBER_;
+}
+
+/* A value is complete: an object or list closes, what else has a shape is
+ * checked and stored. */
+static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
+{
+    tcall_str text = tcall_machine_hand_(m), run;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
+    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
+    tcall_ask_ ask = TCALL_RAW_;
+    if (m->syntax.depth < m->fit->levels) {
+        tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
+        return;
+    }
+    if (!tcall_shaped_(m) || !m->heard)
+        return;
+    if (!tcall_machine_is_container_(types)) /* else it has begun */
+        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+    if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
+        bytes = tcall_text_bytes_of_(text.ptr);
+    if (types & TCALL_SHAPE_NUMBER)
+        number = tcall_num_read_(text);
+    while ((run = tcall_text_run_(&bytes)).len > 0)
+        tcall_fit_data_(m->fit, run.ptr, run.len);
+    tcall_fit_note_(&m->syntax,
+                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    m->fit->levels);
+}
+
+static uint8_t tcall_shaped_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape = (const tcall_shape *)m->fit->place->what;
+    uint8_t types;
+    if (!tcall_shaped_(m) || !m->heard)
+        return TCALL_SHAPE_ANY;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+/* The member at hand may be absent where it is not required. */
+static const char *tcall_shaped_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = m->fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    const tcall_shape *members =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    uint16_t index = around->index;
+    if (index == TCALL_NO_MEMBER_ ||
+        TCALL_FETCH_8_(&members[index].flags) & TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_bit_clear_(around->base, index);
+    tcall_bit_clear_(tcall_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
+
+TCALL_DATA_ const tcall_rows tcall_shape_rows = {
+    tcall_shaped_begins_, tcall_shaped_name_, tcall_shaped_ends_,
+    tcall_shaped_admitted_, tcall_shaped_drop_};
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->fit.object = object;
+    return &tcall_root_;
+}
+
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = decoder->misfits;
+    uint8_t i;
+    decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit += decoder->misfit_count - 1;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
+    if (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) {
+        const tcall_units_ *units = &decoder->fit.now.units;
+        misfit->got = units->value < INT32_MIN   ? INT32_MIN
+                      : units->value > INT32_MAX ? INT32_MAX
+                                                 : (int32_t)units->value;
+        misfit->exact = !units->rest && misfit->got == units->value;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
+    memcpy(misfit->text, decoder->text, misfit->text_len);
+#endif
+}
+
+/* Keeps the beginning of a name or word, of which so much came. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
+                                const char *bytes, size_t len)
+{
+    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
+    for (; len && came < room; len--)
+        decoder->text[came++] = *bytes++;
+}
+
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_fit_ *fit = &decoder->fit;
+    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    return tcall_fit_name_(s, fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    tcall_ask_ ask;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        const tcall_shape *shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
+    }
+    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
+    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
+        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
+    return ask;
+}
+
+/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
+ * greater exponents are no different from this one, which is beyond all of
+ * them. */
+#define TCALL_NUMBER_LENGTH_ 1024
+#define TCALL_NUMBER_POWER_  3000
+
+/* Takes a byte of a number, whose first digits are kept. */
+static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
+{
+    if (c == '.') {
+        number->point = true;
+    } else if ((c | 0x20) == 'e') {
+        number->exponent = true;
+    } else if (number->exponent) {
+        if (c == '-')
+            number->under = true;
+        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
+            number->power = number->power * 10 + (c - '0');
+    } else if (c == '-') {
+        number->minus = true;
+    } else if (c == '0' && !number->count) {
+        number->places -= number->point;
+    } else {
+        number->places += !number->point;
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            digits[number->count] = c;
+        number->count++;
+        if (c != '0')
+            number->last = number->count;
+    }
+}
+
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t i;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
+    else
+        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
+             i++)
+            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
+                                bytes[i]);
+    tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
+{
+    tcall_fit_ *fit = &decoder->fit;
+    const tcall_numeral_ *number = &fit->now.number;
+    const uint8_t kind = tcall_place_kind_(fit->place);
+    uint8_t types = fit->types, code;
+    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
+    if (types & TCALL_SHAPE_NUMBER) {
+        num.minus = number->minus;
+        num.top = number->places - 1 +
+                  (number->under ? -number->power : number->power);
+        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
+        if (number->last) {
+            num.first = decoder->text;
+            num.last = num.first +
+                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
+            num.sign = num.minus ? -1 : 1;
+        }
+        if (number->last > num.top + 1)
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, fit, types, &num);
+    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
+        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        code = TCALL_MISFIT_ROOM;
+    tcall_fit_note_(s, code, fit->levels);
+}
+
+static void tcall_decoder_ends_(tcall_syntax_ *s)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
+}
+
+static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    {tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+     tcall_decoder_ends_},
+    tcall_decoder_note_};
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    size_t at = 0;
+    if (s->error)
+        return decoder->error;
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
+    decoder->at += at;
+    if (s->error)
+        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                             ? TCALL_E_BAD_VALUE
+                             : s->error;
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    tcall_syntax_ *s = &decoder->syntax;
+    if (!s->error && tcall_syntax_end_(s) < 0)
+        decoder->error = s->error;
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (!decoder->syntax.error)
+        decoder->syntax.error = decoder->error = TCALL_E_TRUNCATED;
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_.syntax);
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -13270,7 +13270,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
  * never called. */
 TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 {
-    if (tc->ready)
+    if (tc->error > 0)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
@@ -13353,16 +13353,6 @@ static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
     return tcall_namesake_(tc, name, NULL);
-}
-
-const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
-{
-    while (*i < tc->desc.tool_count) {
-        const tcall_tool *tool = &tc->desc.tools[(*i)++];
-        if (tcall_enabled(tool, allow))
-            return tool;
-    }
-    return NULL;
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -13632,12 +13622,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
     tc->distinct = false; /* of rows that are added nobody knows */
-    tc->error = r;
+    tc->error = r < 0 ? r : 1;
     tc->busy = NULL;
-    if (r < 0) {
+    if (r < 0) { /* nothing can be found, and so nothing can be called */
         tc->desc.tool_count = 0;
         tc->desc.stages = NULL;
     }
@@ -14064,56 +14052,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * that a value is in; the outermost has 1.
  */
 
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
-
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
@@ -14294,7 +14232,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
         for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_put_decimal_(out,
-                           tcall_nearest_(limits, one, one, step ? step : one),
+                           tcall_nearest_(limits,
+                                          limits->how ? limits->number : one,
+                                          one, step ? step : one),
                            limits->digits);
     }
 }
@@ -16058,27 +15998,11 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
  * tool, in quarters: when it is the word itself, when it is a synonym or has
  * the same prefix, and for the length of the texts. Words of all schemas need
  * no list: being common, they weigh nothing. */
-enum { TCALL_TEXT_PARAMETERS_ = 4 };
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[] = {
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
-
-/* Returns one of the texts of a tool. Of parameters there can be several: the
- * one after the last is empty. */
-static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
-{
-    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
-    texts[0] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
-        return tcall_shape_words_(tcall_tool_shape_(tool),
-                                  index - TCALL_TEXT_PARAMETERS_);
-    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
-}
 
 /* Adds a word of a tool to the sums of the terms that have this key; what is
  * only like them counts once. Returns whether there is such a term. */
@@ -16101,30 +16025,86 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads a text of a tool into its record. The prefix of a word counts only when
+ * its stem is no key. */
+static void tcall_record_text_(const tcall_ranking_ *ranking,
+                               tcall_record_ *record, unsigned which,
+                               tcall_str text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[which];
+    unsigned asked = 0;
+    tcall_split_ words;
+    tcall_split_init_(&words, text);
+    words.wanted = ranking->initials;
+    while (tcall_split_next_(&words))
+        if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+            (words.prefix &&
+             tcall_record_hit_(ranking, record, words.prefix, weight)))
+            asked += 16;
+    if (which == TCALL_TEXT_NAME_ && words.count)
+        record->name = (uint8_t)(asked / words.count);
+    record->length = (uint16_t)tcall_at_most_(
+        (size_t)record->length + weight->length * words.count, 0xFFFF);
+}
+
+/* Reads words that are each ended by NUL. */
+static void tcall_record_words_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const char *words,
+                                int count)
+{
+    const char *end = tcall_word_at_(words, count);
+    tcall_record_text_(ranking, record, TCALL_TEXT_PARAMETERS_,
+                       tcall_slice_(words, (size_t)(end - words)));
+}
+
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth);
+
+/* Reads the words of a value's shape. */
+static void tcall_record_value_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const tcall_shape *from,
+                                int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_record_words_(ranking, record, (const char *)shape->more,
+                            (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_value_(ranking, record, (const tcall_shape *)shape->more,
+                            depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_object_(ranking, record, (const tcall_object *)shape->more,
+                             depth + 1);
+}
+
+/* Reads the words of an object's shape: names, descriptions, choices. The
+ * outermost has the depth 1. */
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_record_words_(ranking, record, object->names, object->count);
+    tcall_record_words_(ranking, record, object->descriptions, object->count);
+    for (i = 0; i < object->count; i++)
+        tcall_record_value_(ranking, record, object->members + i, depth);
+}
+
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    tcall_str text = tcall_tool_text_(tool, 0);
-    unsigned length = 1, asked = 0, i;
-    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
-        const struct tcall_text_weight_ *weight =
-            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
-        tcall_split_ words;
-        tcall_split_init_(&words, text);
-        words.wanted = ranking->initials;
-        while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
-                asked += 16;
-        length += weight->length * words.count;
-        if (i == 0 && words.count)
-            record->name = (uint8_t)(asked / words.count);
-        text = tcall_tool_text_(tool, i + 1);
-    }
-    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+    const char *const texts[] = {tool->name, tool->title, tool->description,
+                                 tool->tags, tool->parameters.text};
+    const tcall_object *shape = tcall_tool_shape_(tool);
+    unsigned i;
+    record->length = 1;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++)
+        tcall_record_text_(ranking, record, i, tcall_str_of(texts[i]));
+    if (shape)
+        tcall_record_object_(ranking, record, shape, 1);
 }
 
 /* ---- tools that may be picked */
@@ -19964,14 +19944,13 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * Of a tool: %N its name, %T its description, %J its schema, %F whether it is
- * strict, which is known behind the schema.
+ * Of a tool: %N its name, %T its description, %J its schema; behind that it is
+ * known whether it is strict.
  *
  * Of a request: %M the model, %S the instructions, %X the limit of the answer,
- * %A the same where there has to be one, %C the tokens of a conversation, %K
- * the tool that must be called, %P whether calls may come side by side, %R
- * whether it streams, %G the member that the words of a reasoning are; %I the
- * items and %L the tools, which whoever fills the form writes.
+ * %C the tokens of a conversation, %K the tool that must be called, %G the
+ * member that the words of a reasoning are; %I the items and %L the tools,
+ * which whoever fills the form writes.
  */
 
 /* Items are parts of messages, where a format has those. On which side of the
@@ -20012,20 +19991,15 @@ typedef struct tcall_filling_ {
     tcall_item item;        /* at hand */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
-    bool strict;  /* the tool at hand */
-    bool sent;    /* there are tools */
-    bool user;    /* the last item is one of the user, not a result */
-    char choice;  /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side; /* TCALL_SIDE_..._ of the last item */
+    uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
+    bool sent;      /* there are tools */
+    bool user;      /* the last item is one of the user, not a result */
+    char choice;    /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
-
-static const char *tcall_truth_(bool truth)
-{
-    return truth ? "true" : "false";
-}
 
 /* What belongs into a hole, unless it is written otherwise. A call whose
  * arguments are no object was not run; it goes back without. */
@@ -20040,9 +20014,6 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
     case 'G': return tcall_str_of(f->provider->member);
     case 'N': return tcall_str_of(f->tool->name);
     case 'T': return tcall_str_of(f->tool->description);
-    case 'P': return tcall_str_of(tcall_truth_(!request->no_parallel));
-    case 'R': return tcall_str_of(tcall_truth_(request->stream));
-    case 'F': return tcall_str_of(tcall_truth_(f->strict));
     default: break;
     }
     if (hole == 'i' || hole == 'm')
@@ -20058,35 +20029,43 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
                : item->text;
 }
 
-/* Does a condition hold? Those that are not listed are that a hole has
- * something to hold, or that the choice is this one. */
-static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
+/* A condition that holds, as a bit. */
+#define TCALL_WHERE_(letter, truth) \
+    ((uint32_t)((truth) ? 1 : 0) << ((letter) - 'A'))
+
+/* The conditions of a request, which are capitals in forms. */
+static uint32_t tcall_request_holds_(const tcall_filling_ *f)
 {
     const tcall_chat_request *request = f->request;
     const unsigned quirks = f->provider->quirks;
     const bool limited = request->max_tokens > 0, large = request->context > 0;
-    switch (condition) {
-    case 'X': return limited;
-    case 'x': return !limited;
-    case 'C': return large;
-    case 'B': return limited || large;
-    case 'W': return limited || f->choice > '0';
-    case 'V': return limited && !(quirks & TCALL_QUIRK_MAX_TOKENS);
-    case 'v': return limited && quirks & TCALL_QUIRK_MAX_TOKENS;
-    case 'U': return request->stream && !(quirks & TCALL_QUIRK_NO_USAGE);
-    case 'Y': return (quirks & TCALL_QUIRK_ASK_REASONING) != 0;
-    case 'Z': return request->cache_prompt;
-    case 'L': return f->sent;
-    case 'F': return f->strict;
-    case 'P':
-        return f->sent &&
-               (quirks & TCALL_QUIRK_SAY_PARALLEL ||
-                (request->no_parallel && !(quirks & TCALL_QUIRK_NO_PARALLEL)));
-    default: break;
-    }
-    return condition >= '0' && condition <= '9'
-               ? f->choice == condition
-               : tcall_hole_(f, condition).len > 0;
+    const bool one = request->no_parallel;
+    return TCALL_WHERE_('X', limited) | TCALL_WHERE_('C', large) |
+           TCALL_WHERE_('B', limited || large) |
+           TCALL_WHERE_('W', limited || f->choice > '0') |
+           TCALL_WHERE_('Q', quirks & TCALL_QUIRK_MAX_TOKENS) |
+           TCALL_WHERE_('R', request->stream) |
+           TCALL_WHERE_('U',
+                        request->stream && !(quirks & TCALL_QUIRK_NO_USAGE)) |
+           TCALL_WHERE_('Y', quirks & TCALL_QUIRK_ASK_REASONING) |
+           TCALL_WHERE_('Z', request->cache_prompt) |
+           TCALL_WHERE_('S', request->system && *request->system) |
+           TCALL_WHERE_('L', f->sent) | TCALL_WHERE_('O', one) |
+           TCALL_WHERE_(
+               'P', f->sent && (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                                (one && !(quirks & TCALL_QUIRK_NO_PARALLEL))));
+}
+
+/* Does a condition hold? A digit: the choice is this one; of an item: it has
+ * that; other small letters: the capital one does not hold. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
+{
+    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
+    if (condition <= '9')
+        return f->choice == condition;
+    if (strchr("smt", condition))
+        return tcall_hole_(f, condition).len > 0;
+    return holds == (condition < 'a');
 }
 
 /* Does the user give this member of the body? The key begins with a quote. */
@@ -20157,37 +20136,29 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
+    const uint8_t *in = (const uint8_t *)bytes.ptr;
+    size_t part, at;
+    int i;
+    for (part = 0; part < bytes.len; part += 480) {
         if (!tcall_write_part_(out))
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        for (at = part; at < bytes.len && at < part + 480; at += 3) {
+            const size_t left = bytes.len - at;
+            const uint32_t bits = (uint32_t)in[at] << 16 |
+                                  (uint32_t)(left > 1 ? in[at + 1] : 0) << 8 |
+                                  (left > 2 ? in[at + 2] : 0u);
+            char text[4];
+            for (i = 0; i < 4; i++)
+                text[i] =
+                    (size_t)i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -20244,7 +20215,9 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
         tcall_write_description_(out, text.ptr ? text.ptr : "",
                                  f->request->variables);
     else if (hole == 'J')
-        f->strict = tcall_strict_write_(out, f->tool, &f->budget);
+        f->holds =
+            (f->holds & ~TCALL_WHERE_('F', true)) |
+            TCALL_WHERE_('F', tcall_strict_write_(out, f->tool, &f->budget));
     else if (hole == 'b')
         tcall_write_base64_(out, text);
     else if (hole == 'n')
@@ -20508,14 +20481,10 @@ static const char tcall_no_answer_[] =
  * with the item at this place. */
 static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_counted_ *counted = f->counted;
-    if (!counted || !at || f->out->error || f->out->len == f->begun)
-        return;
-    counted->to = f->provider;
-    counted->at = at;
-    counted->len = f->out->len - f->begun;
-    counted->last = f->out->last;
-    counted->state = f->side;
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
 }
 
 /* A request that is only counted begins where the user began to speak when it
@@ -20653,7 +20622,7 @@ static const char tcall_function_tool_[] =
 #define TCALL_OPENAI_CHOICES_(named)                                    \
     "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
     "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
-    "%<P\"parallel_tool_calls\":%P%>"
+    "%<P\"parallel_tool_calls\":%<Ofalse%>%<otrue%>%>"
 
 /* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
  * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
@@ -20699,6 +20668,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     for (i = 0; i < request->tool_count; i++)
         f.sent = f.sent || tcall_is_sent_(provider, request, i);
     f.choice = tcall_choice_of_(&f);
+    f.holds = tcall_request_holds_(&f);
     tcall_write_open(out, '{');
     for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
         if (*form == 'I')
@@ -20761,6 +20731,19 @@ enum {
     TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
     TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
+
+/* Several answers to one question: only the first of these choices is read. */
+enum {
+    TCALL_CHOICE_NONE_,
+    TCALL_CHOICE_BEGUN_, /* its number may follow */
+    TCALL_CHOICE_FIRST_,
+    TCALL_CHOICE_OTHER_
+};
+
+static bool tcall_reader_in_other_(const tcall_reader *reader)
+{
+    return reader->doc.choice == TCALL_CHOICE_OTHER_;
+}
 
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
@@ -21326,7 +21309,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->said.text_ends && !reader->said.parted)
@@ -21336,20 +21319,17 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+    if (tcall_reasoning_is_free_(reader) &&
+        tcall_reader_text_room_(reader, own) < piece.len)
         tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
+    room = tcall_reader_text_room_(reader, own);
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
+    reader->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
 }
 
 /* Takes a piece of text that certainly is the model's. */
@@ -21468,16 +21448,14 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    if (event == TCALL_MEANS_TEXT) {
-        head->kind = TCALL_ITEM_TEXT;
-    } else if (event == TCALL_MEANS_ARGUMENTS ||
-               event == TCALL_MEANS_ALL_ARGUMENTS) {
-        head->kind = TCALL_ITEM_CALL;
-    } else {
-        head->kind = TCALL_ITEM_VOID_;
+    const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
+    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
+                 : all || event == TCALL_MEANS_ARGUMENTS
+                     ? (uint8_t)TCALL_ITEM_CALL
+                     : (uint8_t)TCALL_ITEM_VOID_;
+    if (head->kind == TCALL_ITEM_VOID_)
         head->index = 0;
-    }
-    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+    if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
@@ -21533,11 +21511,12 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
         tcall_reader_owner_(reader) == *pending) {
         tcall_reader_say_(reader, pending);
         tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+    } else if (head->kind != TCALL_ITEM_TEXT &&
+               !tcall_reader_in_other_(reader) &&
                (head->kind != TCALL_ITEM_VOID_ || head->index)) {
         stays = tcall_reader_settle_item_(reader);
     }
@@ -22123,59 +22102,75 @@ TCALL_SPOKEN_FAMILY_(
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
+/* What providers write about their errors, in code, type or message. A space
+ * may be an underscore there, capitals do not matter. The first row that occurs
+ * counts. */
+#define TCALL_ANSWER_WORDS_(X)                                        \
+    /* These come as too many requests, but waiting does not help. */ \
+    X("insufficient_quota", QUOTA)                                    \
+    X("insufficient credits", QUOTA)                                  \
+    X("insufficient balance", QUOTA)                                  \
+    X("credit balance is too low", QUOTA)                             \
+    X("context l", CONTEXT)                                           \
+    X("context window", CONTEXT)                                      \
+    X("context size", CONTEXT)                                        \
+    X("prompt is too long", CONTEXT)                                  \
+    X("prompt too long", CONTEXT)                                     \
+    X("input is too long", CONTEXT)                                   \
+    X("prompt_tokens", CONTEXT)                                       \
+    X("prompt length", CONTEXT)                                       \
+    X("input length", CONTEXT)                                        \
+    X("number of tokens", CONTEXT)                                    \
+    X("too many tokens", CONTEXT)                                     \
+    X("token limit", CONTEXT)                                         \
+    X("max_new_tokens", CONTEXT)                                      \
+    X("api key", AUTH)                                                \
+    X("authenticat", AUTH)                                            \
+    X("permission", AUTH)                                             \
+    X("not_found", NOT_FOUND)                                         \
+    X("model identifier", NOT_FOUND)                                  \
+    X("overloaded", OVERLOAD)                                         \
+    X("unavailable", OVERLOAD)                                        \
+    X("rate_limit", RATE)                                             \
+    X("resource_exhausted", RATE)                                     \
+    X("content filter", REFUSED)                                      \
+    X("content_policy", REFUSED)                                      \
+    X("content management policy", REFUSED)                           \
+    X("invalid_prompt", REFUSED)                                      \
+    X("data_inspection", REFUSED)                                     \
+    X("usage guidelines", REFUSED)                                    \
+    X("moderation", REFUSED)                                          \
+    X("safety", REFUSED)                                              \
+    X("invalid_request", REQUEST)                                     \
+    X("invalid_argument", REQUEST)
 
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+#define TCALL_X_(words, error) words "\0"
+static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
+#undef TCALL_X_
+#define TCALL_X_(words, error) TCALL_E_##error,
+static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
+#undef TCALL_X_
 
 /* Statuses that leave no doubt. */
 static const struct {
-    int status, error;
+    uint16_t status;
+    int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
 
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
+/* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
+    for (; *text; text++) {
+        size_t i = 0;
+        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
+                            (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i])
             return true;
+    }
     return false;
 }
 
@@ -22283,13 +22278,12 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
+    const char *words = tcall_answer_words_;
+    const int8_t *error = tcall_answer_errors_;
+    for (; *words; words += strlen(words) + 1, error++)
         if (tcall_contains_words_(answer->stop_text, words) ||
             tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
+            return *error;
     return TCALL_OK;
 }
 
@@ -22324,15 +22318,13 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
-    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
-    const unsigned data = 1u << TCALL_REASONING_DATA;
-    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
-                           1u << TCALL_REASONING_ELEMENTS;
+    const unsigned kept = tcall_reasoning_kept_(reader);
     if (field == TCALL_FIELD_SIGNATURE)
-        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
     if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
-    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
            (!reader->said.words || reader->said.words == field);
 }
 
@@ -22391,16 +22383,6 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 
 /* ---- pieces of a stream, and whole answers ---- */
 
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
 static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
@@ -22411,7 +22393,12 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
     } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
+        /* what it brought of a whole answer is void */
+        if (reader->doc.whole)
+            tcall_block_cut_(reader->chat->block,
+                             reader->place[TCALL_AT_PENDING_]);
+        reader->doc.whole = false;
+        reader->doc.piece = true;
     }
 }
 
@@ -22420,7 +22407,7 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
+    if (tcall_reader_in_other_(reader)) {
         reader->said.cut = reader->doc.cut_before;
         if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
@@ -22428,8 +22415,8 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     } else if (reader->doc.stopped) {
         reader->said.finished = true;
     }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
+    reader->doc.stopped = false;
+    reader->doc.choice = TCALL_CHOICE_NONE_;
 }
 
 /* Whole arguments begin: they may be those of the last call with this number.
@@ -22486,6 +22473,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
+    const uint8_t type = reader->element.type;
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
@@ -22498,16 +22486,15 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->element.fault)
             head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->element.type == TCALL_MEANS_REASONING &&
-            tcall_head_is_signed_(head))
+        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->element.type == TCALL_MEANS_OTHER)
-        reader->answer.unread = true;
+    reader->answer.unread |= type == TCALL_MEANS_OTHER;
     memset(&reader->element, 0, sizeof reader->element);
 }
 
@@ -22528,7 +22515,7 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->said.cut = true;
@@ -22548,8 +22535,6 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
     reader->element.type = means;
-    reader->element.ignored =
-        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
     if (means == TCALL_MEANS_UNHANDLED)
         tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
     /* What a stream says of it later has its number only. */
@@ -22577,8 +22562,7 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.other = number != 0;
-        reader->doc.choice_known = true;
+        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
     } else if (number >= 0) {
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
@@ -22619,25 +22603,24 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reasons && !tcall_reasoning_takes_(reader, field, c))
-        return true;
-    if (text && c != '"')
-        return true;
-    return field != TCALL_FIELD_TEXT && reader->element.open &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             tcall_field_part_(field));
+    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && reader->element.open &&
+            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_;
         /* Arguments are text there; an object was never reported. */
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
         reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
@@ -22657,7 +22640,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
     if (reader->doc.whole &&
-        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
+        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
         return false;
     return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
@@ -22686,29 +22669,28 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
-    switch (field) {
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
-    case TCALL_FIELD_CHOICE:
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return reader->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        reader->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.in_choice = true;
-        return true;
-    case TCALL_FIELD_IGNORE:
-        if (c == 't')
-            reader->element.type = TCALL_MEANS_REASONING;
-        reader->element.ignored |= c == 't' || c == '{';
-        return true;
-    case TCALL_FIELD_UNREAD:
+        reader->doc.choice = TCALL_CHOICE_BEGUN_;
+    }
+    if (field == TCALL_FIELD_IGNORE) {
+        if (c == 't' || c == '{')
+            reader->element.type =
+                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
+    }
+    if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        return true;
-    case TCALL_FIELD_ERROR:
-        if (c == '{')
-            answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: return true;
     }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || reader->in_page;
 }
 
 /* A piece of the words about an error, which take the place of a page's
@@ -22812,14 +22794,6 @@ static uint8_t tcall_row_field_(const uint8_t *row, bool item)
                 : row[TCALL_ROW_FIELD_];
 }
 
-/* Is the innermost container an element of the array that its row is? */
-static bool tcall_reader_in_item_(const tcall_reader *reader)
-{
-    const uint8_t *const *top = reader->level + reader->levels - 1;
-    return reader->levels > 1 && top[0] == top[-1] &&
-           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
-}
-
 /* The row of the member that mostly comes after this one of the innermost
  * object. */
 static const uint8_t *tcall_row_after_(const tcall_reader *reader,
@@ -22836,7 +22810,7 @@ TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
 {
     const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !at)
+    if (!at)
         return false;
     do {
         const uint8_t *row = at;
@@ -22865,8 +22839,7 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
-                                     bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
 {
     const uint8_t *row = reader->member;
     if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
@@ -22879,8 +22852,6 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
         reader->kept = reader->syntax.from;
     reader->level[reader->levels++] = row;
     reader->next = tcall_row_inside_(reader, row);
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
-        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -22892,56 +22863,47 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
     bool wanted = true;
     if (item) {
         reader->member = reader->level[reader->levels - 1];
-        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
-            tcall_reader_in_item_(reader))
+        if (first == '[' ||
+            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
             return TCALL_SKIP_;
     }
     reader->field = tcall_row_field_(reader->member, item);
     if (reader->field)
         wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, item, wanted);
+        return tcall_answer_open_(reader, wanted);
     return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes, size_t len)
+static long tcall_half_of_(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
-        return -1;
-    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
 }
 
 /* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
- * is more to tell than this. */
-static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
-                               size_t len)
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *reader, long half)
 {
-    const long half = tcall_half_of_(bytes, len);
+    const long high = reader->half_of == reader->member ? reader->half : 0;
     const bool low = half >= 0xDC00;
-    uint32_t code = 0xFFFD;
     char whole[4];
-    if (reader->half && reader->half_of == reader->member) {
-        if (low)
-            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
         reader->half = 0;
+    if (high || low)
         tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
-        if (low)
-            return false;
-    }
-    if (half < 0)
-        return true;
-    if (!low) {
+    if (half >= 0 && !low) {
         reader->half = (uint16_t)half;
         reader->half_of = reader->member;
-        return false;
     }
-    tcall_reader_data_(reader, reader->field,
-                       tcall_slice_(whole, tcall_utf8_(whole, code)));
-    return false;
 }
 
 /* A piece of the value at hand. */
@@ -22949,10 +22911,10 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((len == 3 || reader->half) && !s->raw &&
-        !tcall_answer_half_(reader, bytes, len))
-        return;
-    if (!tcall_reader_grow_(reader, piece))
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (reader->half && !s->raw))
+        tcall_answer_half_(reader, half);
+    if (half < 0 && !tcall_reader_grow_(reader, piece))
         tcall_reader_data_(reader, reader->field, piece);
 }
 
@@ -22971,7 +22933,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
         }
     } else if (reader->half && reader->half_of == reader->member &&
                !reader->sse) {
-        tcall_answer_half_(reader, NULL, 0);
+        tcall_answer_half_(reader, -1);
     }
     if (reader->field)
         tcall_reader_complete_(reader, reader->field);
@@ -23021,8 +22983,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
+    reader->answer.input_tokens = reader->answer.output_tokens =
+        reader->answer.wait_ms = -1;
     reader->in_page = true;
     tcall_reader_clear_(reader);
 }
@@ -23036,8 +22998,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
-    reader->levels = reader->word_len = 0;
-    reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
     reader->syntax.lines = reader->sse;
@@ -23259,10 +23219,10 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
         tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, tcall_str_of("{}"));
+                             TCALL_PART_TEXT_, 2);
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -23483,8 +23443,8 @@ static const char tcall_openai_body_[] =
     "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
     "%<L\"tools\":[%L]%>"                      /* and the choice among them */
     TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
-    "%<V\"max_completion_tokens\":%X%>%<v\"max_tokens\":%X%>"
-    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%R";
+    "%<X%<Q\"max_tokens\":%X%>%<q\"max_completion_tokens\":%X%>%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 /* OpenAI's own has no reasoning that goes back. */
 static const tcall_request_forms_ tcall_openai_request_ = {
@@ -23592,7 +23552,7 @@ static const char tcall_anthropic_body_[] =
     "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
     "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
     "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
-    ",\"stream\":%R";
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_anthropic_request_ = {
     tcall_anthropic_body_,  tcall_anthropic_forms_,
@@ -23659,7 +23619,7 @@ static const char tcall_ollama_body_[] =
     "\"model\":\"%M\",\"messages\":["
     "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
     "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
-    ",\"stream\":%R";
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_ollama_request_ = {
     tcall_ollama_body_,   tcall_ollama_forms_,
@@ -23770,7 +23730,7 @@ TCALL_FORMS_(
  * strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
-    "\"parameters\":%J,\"strict\":%F}";
+    "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
 
 /* Nothing is kept on the server: the reasoning has to come along. */
 #define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
@@ -23778,7 +23738,7 @@ static const char tcall_responses_body_[] =
     "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
     "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
         TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
-                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%R";
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_responses_request_ = {
     tcall_responses_body_, tcall_responses_forms_,
@@ -24001,7 +23961,7 @@ static const char tcall_interactions_body_[] =
     ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
     "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
     "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
-    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%R";
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_interactions_request_ = {
     tcall_interactions_body_, tcall_interactions_forms_,
@@ -24068,27 +24028,26 @@ static void tcall_write_joined_(tcall_writer *out, const char *first,
                                 const char *next, const char *end, unsigned row)
 {
     const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
-    const bool joined = row < TCALL_DETAIL_JOINED_;
+    tcall_str last = {NULL, 0};
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
         const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (joined && !text) {
+        if (!text) {
             tcall_write_key(out, key);
             tcall_write_char_(out, '"');
         }
         text = more;
-        if (joined)
-            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
-                              tcall_text_inner_(text).len);
+        last = tcall_text_inner_(text);
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, last.ptr, last.len);
     }
-    if (text && joined)
-        tcall_write_char_(out, '"');
-    if (!text || joined)
+    if (!text)
         return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (row >= TCALL_DETAIL_JOINED_)
+        tcall_write_bytes(out, last.ptr, last.len);
+    tcall_write_char_(out, '"');
 }
 
 /* Is the key, quotes included, one of those that are put together? */
@@ -24185,8 +24144,8 @@ enum {
     TCALL_AGENT_CONNECT_, /* open the transport */
     TCALL_AGENT_SEND_,    /* write the request */
     TCALL_AGENT_READ_,    /* read the answer */
-    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+    TCALL_AGENT_CALLS_    /* run what it asks for, one call each step; calls of
+                           * a plan wait for tcall_agent_result */
 };
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
@@ -24564,8 +24523,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
-                              TCALL_AGENT_PLANNED_) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24719,9 +24677,9 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
-                              TCALL_AGENT_PLANNED_) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
@@ -24939,8 +24897,9 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 /* Drops the oldest turn; the last one only where all of them are old. Returns
  * false if there is none to drop. Images that the user has shown, but said
  * nothing to yet, are of the turn to come. */
-static bool tcall_chat_drop_(tcall_chat *chat, bool old)
+static bool tcall_agent_drop_(tcall_agent *agent, bool old)
 {
+    tcall_chat *chat = &agent->chat;
     const size_t len = chat->block->low - chat->start;
     size_t at = 0, next = 0;
     tcall_item item;
@@ -24955,6 +24914,7 @@ static bool tcall_chat_drop_(tcall_chat *chat, bool old)
         return false;
     tcall_chat_shift_(chat, chat->start + at, chat->start);
     chat->counted.at = 0;
+    agent->question -= at;
     return true;
 }
 
@@ -24969,20 +24929,9 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_chat_drop_(&agent->chat, old))
+               tcall_agent_drop_(agent, old))
             continue;
     return block->low != before;
-}
-
-/* Returns where in the conversation the user spoke last. */
-static size_t tcall_agent_question_(const tcall_agent *agent)
-{
-    const tcall_item_head_ *head;
-    size_t at = 0, next = 0, question = 0;
-    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
-        if (head->kind == TCALL_ITEM_USER)
-            question = at;
-    return question;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -24999,9 +24948,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
         tcall_block_note_(block, chat->start + block->high + size);
         return TCALL_E_MEMORY;
     }
-    if (tcall_agent_make_room_(
-            agent, size + said - tcall_agent_question_(agent), true))
+    if (tcall_agent_make_room_(agent, size + said - agent->question, true))
         tcall_chat_forget_(chat);
+    agent->question = block->low - chat->start;
     return tcall_chat_add(chat, &item);
 }
 
@@ -25478,10 +25427,8 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
-    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
-                                        : TCALL_AGENT_CALLS_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
+    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -25597,9 +25544,9 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_item item;
     size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
-    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
+    if (agent->state == TCALL_AGENT_UNSET_)
         return text;
-    at = tcall_agent_question_(agent);
+    at = agent->question;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_CALL)
             best = 0;
@@ -25616,14 +25563,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 /* A question that nobody answered is taken back. */
 TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    const size_t question = tcall_agent_question_(agent);
     const size_t said = agent->chat.block->low - agent->chat.start;
-    size_t end = question;
-    tcall_item item;
-    if (tcall_chat_next(&agent->chat, &end, &item))
-        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
-    if (agent->unanswered)
-        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
+    size_t end = agent->question;
+    if (tcall_chat_head_(&agent->chat, &end) && end == said)
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -25656,7 +25600,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->pause = 0;
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = agent->unanswered = false;
+    agent->reconnected = false;
     agent->desc.tc->block.need = 0;
     agent->state = state;
     tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
@@ -25666,7 +25610,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 static int tcall_agent_ready_(tcall_agent *agent)
 {
     if (agent->turn.plan &&
-        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
@@ -25740,12 +25684,19 @@ static const tcall_agent_task_ tcall_agent_tasks_[] = {
     {tcall_agent_read_},
     {tcall_agent_run_calls_}};
 
+/* Do calls of a plan wait for their results? */
+static bool tcall_agent_planned_(const tcall_agent *agent)
+{
+    return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
+}
+
 /* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent);
-    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
+    if (over < 0 &&
+        (agent->state != TCALL_AGENT_CALLS_ || tcall_agent_planned_(agent)))
         return over;
     return tcall_agent_tasks_[agent->state].work(agent);
 }
@@ -25769,9 +25720,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
-                              agent->cancelled ? TCALL_AGENT_PLANNED_
-                                               : TCALL_AGENT_CALLS_))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_) ||
+        (tcall_agent_planned_(agent) && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -25779,8 +25729,7 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result)
-                   : agent->state != TCALL_AGENT_PLANNED_)
+    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
         result = tcall_agent_end_(agent, result);
     agent->desc.tc->busy = NULL;
     return tcall_agent_waits_(agent, result);
@@ -25847,20 +25796,14 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-/* What a turn waits for. */
+/* What a turn waits for; one more says that it is a plan. */
 enum {
-    TCALL_SAVE_REST_,    /* no turn is under way */
-    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
-    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
-    TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_,   /* the same of a plan */
-    TCALL_SAVE_COUNT_
+    TCALL_SAVE_REST_,     /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls have no result: they are to run, or wait for
+                           * tcall_agent_result */
+    TCALL_SAVE_ASKS_ = 3, /* a request has no answer */
+    TCALL_SAVE_COUNT_ = 5
 };
-
-/* The states in which an agent goes on then. */
-static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
-    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
-    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
@@ -26024,12 +25967,11 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = TCALL_SAVE_REST_;
-    while (waits < TCALL_SAVE_ASKS_ &&
-           tcall_save_states_[waits] != agent->state)
-        waits++;
-    /* the same of a plan is the next one */
-    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
+    const bool calls = agent->state == TCALL_AGENT_CALLS_;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    return (uint32_t)(calls ? TCALL_SAVE_CALLS_ : TCALL_SAVE_ASKS_) +
+           agent->turn.plan;
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -26099,6 +26041,8 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
         agent->answer.calls -= agent->call_at;
         agent->call_at = 0;
     }
+    if (item.kind == TCALL_ITEM_USER)
+        agent->question = chat->block->low - chat->start;
     agent->answer.calls += item.kind == TCALL_ITEM_CALL;
     agent->call_at += item.kind == TCALL_ITEM_RESULT;
     saved->users = tcall_is_users_(item.kind);
@@ -26110,17 +26054,17 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
 static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
     const bool open = agent->call_at < agent->answer.calls;
-    const bool planned = waits == TCALL_SAVE_PLANNED_;
-    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
-        (open && !planned && waits != TCALL_SAVE_CALLS_))
+    const bool calls = waits != TCALL_SAVE_REST_ && waits < TCALL_SAVE_ASKS_;
+    const bool plan =
+        waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
+    if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
     memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, tcall_save_states_[waits],
-                       planned || waits == TCALL_SAVE_PLANS_,
-                       tcall_slice_(NULL, 0));
-    return planned ? TCALL_OK : TCALL_E_AGAIN;
+    tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
+                       plan, tcall_slice_(NULL, 0));
+    return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Are the bytes whole, and of this version? Takes the mark and the sum away. */
@@ -26173,7 +26117,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->unanswered = agent->turn.plan = false;
+    agent->question = 0;
+    agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
@@ -26570,13 +26515,13 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
+        bool within = misfit->steps > from; /* else the whole is wrong */
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        if (misfit->steps > from)
-            tcall_write_misfit(&mcp->out, misfit,
-                               tcall_mcp_shape_of_(mcp->tool), from);
-        else /* with all of them: the message's shape knows them as a whole */
-            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+        tcall_write_misfit(&mcp->out, misfit,
+                           within ? tcall_mcp_shape_of_(mcp->tool)
+                                  : &tcall_mcp_shape_,
+                           within ? from : 0);
     }
     return TCALL_E_INVALID;
 }
@@ -26812,7 +26757,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 
 int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 {
-    int error = TCALL_OK;
+    int error = TCALL_OK, failed;
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
@@ -26823,10 +26768,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
                            end + (end < len));
         if (end == len)
             break;
-        if (error == TCALL_OK)
-            error = tcall_mcp_line_(mcp);
-        else
-            tcall_mcp_line_(mcp);
+        failed = tcall_mcp_line_(mcp);
+        error = error ? error : failed;
         bytes += end + 1;
         len -= end + 1;
     }
@@ -26878,12 +26821,13 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 
 /* ---- the tools of a registry ---- */
 
-/* Tools may have come and gone. */
+/* Tools may have come and gone; of a registry that cannot be used there are
+ * none. */
 static void tcall_mcp_refresh_(tcall_mcp *mcp)
 {
-    mcp->desc.tools = mcp->desc.tc->desc.tools;
-    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
-    mcp->desc.allow = mcp->desc.tc->desc.allow;
+    const tcall *tc = mcp->desc.tc;
+    mcp->desc.tools = tc ? tc->desc.tools : NULL;
+    mcp->desc.tool_count = (uint16_t)(tc ? tc->desc.tool_count : 0);
 }
 
 static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
@@ -26941,11 +26885,8 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    tcall_mcp_desc own = *desc;
+    int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    int started;
-    own.tool_count = 0;
-    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }
 

@@ -238,7 +238,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
         for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_put_decimal_(out,
-                           tcall_nearest_(limits, one, one, step ? step : one),
+                           tcall_nearest_(limits,
+                                          limits->how ? limits->number : one,
+                                          one, step ? step : one),
                            limits->digits);
     }
 }

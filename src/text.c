@@ -125,8 +125,10 @@ static bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    text = tcall_text_next_(tcall_text_skip_(
-        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
+    text = tcall_text_space_(tcall_text_skip_(text));
+    if (*text == ':')
+        text = tcall_text_skip_(tcall_text_space_(text + 1));
+    text = tcall_text_next_(text);
     return tcall_text_closes_(text) ? NULL : text;
 }
 
