@@ -9382,57 +9382,52 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
  * >>pattern
  *
  * The program is a nondeterministic automaton in the order of the pattern.
- * Each node has one state, but an atom that is repeated has one for each time.
- * A state says that the text so far leads up to it; to take a character moves
- * every active state whose atom matches on to the next one.
+ * Each node has one state, but an atom that is repeated has one for each time,
+ * and an item of a class has none. A state says that the text so far leads up
+ * to it; to take a character moves every active state whose atom matches on to
+ * the next one.
  */
 enum {
-    TCALL_RE_CHAR_,     /* one character */
-    TCALL_RE_SET_,      /* \d and the like, and the dot */
-    TCALL_RE_CLASS_,    /* [...]: as many items follow as it says */
-    TCALL_RE_ITEM_,     /* of a class: a range up to arg */
-    TCALL_RE_ITEM_SET_, /* of a class: \d and the like */
-    TCALL_RE_ASSERT_,   /* ^ $ \b \B, by its letter */
-    TCALL_RE_SPLIT_,    /* goes on, and to another state as well */
-    TCALL_RE_JUMP_,
-    TCALL_RE_MATCH_ /* the last node: how many states come before */
+    TCALL_RE_CHAR_,   /* one character */
+    TCALL_RE_SET_,    /* \d and the like, and the dot; or an item of a class */
+    TCALL_RE_RANGE_,  /* an item of a class */
+    TCALL_RE_CLASS_,  /* [...]: of as many items before it as it says */
+    TCALL_RE_ASSERT_, /* ^ $ \b \B, by its letter */
+    TCALL_RE_SPLIT_,  /* goes on, and to another state as well */
+    TCALL_RE_JUMP_
 };
 
 /* word: the op, and a value: a character, a state to go to ... */
 #define TCALL_RE_VALUE_ 8
 /* Of a set or a class, in its value: all other characters. */
-#define TCALL_RE_OTHERS_ 1u
+#define TCALL_RE_OTHERS_ 1
 
 /* arg of what has states: how many; how many of them must be passed; whether
- * the last may be passed again and again. */
-#define TCALL_RE_STATES_(arg) ((arg)&0xFFF)
-#define TCALL_RE_LEAST_(arg)  ((arg) >> 12 & 0xFFF)
-#define TCALL_RE_AGAIN_       ((uint32_t)1 << 24)
-#define TCALL_RE_ONCE_        (1u | 1u << 12)
+ * the last may be passed again and again. Of a range: its end, and no states.
+ */
+#define TCALL_RE_STATES_(arg) ((arg)&0x3FF)
+#define TCALL_RE_HIGH_        10
+#define TCALL_RE_LEAST_(arg)  ((arg) >> TCALL_RE_HIGH_ & 0x3FF)
+#define TCALL_RE_AGAIN_       ((uint32_t)1 << 20)
+#define TCALL_RE_ONCE_        (1u | 1u << TCALL_RE_HIGH_)
 
 #define TCALL_RE_COUNT_MAX_  1000
-#define TCALL_RE_GROUPS_     7 /* that may be open at once */
-#define TCALL_RE_NONE_       0xFFFFFFFFu
+#define TCALL_RE_GROUPS_     7        /* that may be open at once */
 #define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
 
-enum { TCALL_RE_DIGIT_, TCALL_RE_WORD_, TCALL_RE_SPACE_, TCALL_RE_LINE_END_ };
-
+/* The characters of each set. */
 static const struct {
     uint16_t set, low, high;
 } tcall_re_ranges_[] = {
-    {TCALL_RE_DIGIT_, '0', '9'},       {TCALL_RE_WORD_, '0', '9'},
-    {TCALL_RE_WORD_, 'A', 'Z'},        {TCALL_RE_WORD_, '_', '_'},
-    {TCALL_RE_WORD_, 'a', 'z'},        {TCALL_RE_SPACE_, 9, 13},
-    {TCALL_RE_SPACE_, ' ', ' '},       {TCALL_RE_SPACE_, 0xA0, 0xA0},
-    {TCALL_RE_SPACE_, 0x1680, 0x1680}, {TCALL_RE_SPACE_, 0x2000, 0x200A},
-    {TCALL_RE_SPACE_, 0x2028, 0x2029}, {TCALL_RE_SPACE_, 0x202F, 0x202F},
-    {TCALL_RE_SPACE_, 0x205F, 0x205F}, {TCALL_RE_SPACE_, 0x3000, 0x3000},
-    {TCALL_RE_SPACE_, 0xFEFF, 0xFEFF}, {TCALL_RE_LINE_END_, '\n', '\n'},
-    {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
-};
+    {'d', '0', '9'},       {'w', '0', '9'},       {'w', 'A', 'Z'},
+    {'w', '_', '_'},       {'w', 'a', 'z'},       {'s', 9, 13},
+    {'s', ' ', ' '},       {'s', 0xA0, 0xA0},     {'s', 0x1680, 0x1680},
+    {'s', 0x2000, 0x200A}, {'s', 0x2028, 0x2029}, {'s', 0x202F, 0x202F},
+    {'s', 0x205F, 0x205F}, {'s', 0x3000, 0x3000}, {'s', 0xFEFF, 0xFEFF},
+    {'.', '\n', '\n'},     {'.', '\r', '\r'},     {'.', 0x2028, 0x2029}};
 
-/* Whether a set has a character; none has -1, an end of the text. */
-static bool tcall_re_in_(unsigned set, int32_t c)
+/* Returns whether a set has a character; none has -1, an end of the text. */
+static bool tcall_re_in_(int32_t set, int32_t c)
 {
     size_t i;
     for (i = 0; i < sizeof tcall_re_ranges_ / sizeof *tcall_re_ranges_; i++)
@@ -9442,14 +9437,13 @@ static bool tcall_re_in_(unsigned set, int32_t c)
     return false;
 }
 
-/* The next character of a text; a byte that begins none counts as one that no
- * pattern can name. */
+/* Reads the next character of a text; a byte that begins none counts as one
+ * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
     unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end)) {
+    if (byte < 0x80 || tcall_utf8_len_(*at, end))
         return tcall_utf8_next_(at);
-    }
     ++*at;
     return TCALL_RE_CHARACTERS_ + byte;
 }
@@ -9468,12 +9462,12 @@ typedef struct tcall_re_group_ {
 
 typedef struct tcall_re_ {
     tcall_pattern *out;
-    const char *from, *at, *end;
-    bool escaped;
+    const char *from, *here, *at, *end; /* c is from here to at */
+    int32_t c;                          /* to be read next; -1: the end */
     tcall_node_ *node;
-    uint32_t cap, count, states;
-    tcall_re_group_ group[TCALL_RE_GROUPS_];
+    uint32_t cap;
     int depth;
+    tcall_re_group_ group[TCALL_RE_GROUPS_];
 } tcall_re_;
 
 /* Refuses the pattern, which ends all loops. The first reason stays. */
@@ -9481,64 +9475,55 @@ static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
 {
     if (!re->out->reason) {
         re->out->reason = reason;
-        re->out->at = (size_t)(re->at - re->from);
+        re->out->at = (size_t)(re->here - re->from);
     }
 }
 
-/* The next character of the pattern, -1 at its end. */
+/* Returns the character that is to be read, and goes on to the one after it. */
 static int32_t tcall_re_next_(tcall_re_ *re)
 {
+    int32_t c = re->c;
     char bytes[4];
     const char *p = bytes;
-    if (re->at >= re->end)
-        return -1;
-    if (!re->escaped || *re->at != '\\')
-        return tcall_re_decode_(&re->at, re->end);
-    tcall_text_char_(&re->at, bytes);
-    return tcall_utf8_next_(&p);
-}
-
-/* The same without going on: an escape of JSON may be several bytes. */
-static int32_t tcall_re_peek_(tcall_re_ *re)
-{
-    const char *at = re->at;
-    int32_t c = tcall_re_next_(re);
-    re->at = at;
+    re->here = re->at;
+    if (re->at >= re->end) {
+        re->c = -1;
+    } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
+        tcall_text_char_(&re->at, bytes);
+        re->c = tcall_utf8_next_(&p);
+    } else {
+        re->c = tcall_re_decode_(&re->at, re->end);
+    }
     return c;
 }
 
 /* Goes past a character, if it is the next one. */
 static bool tcall_re_take_(tcall_re_ *re, int32_t c)
 {
-    bool there = tcall_re_peek_(re) == c;
+    bool there = re->c == c;
     if (there)
         tcall_re_next_(re);
     return there;
 }
 
-/* Nodes that do not fit are only counted. */
-static uint32_t tcall_re_emit_(tcall_re_ *re, int op, uint32_t value,
+/* Returns the index of a new node. Those that do not fit are only counted. */
+static uint32_t tcall_re_emit_(tcall_re_ *re, int op, int32_t value,
                                uint32_t arg)
 {
-    if (re->count < re->cap) {
-        re->node[re->count].word = value << TCALL_RE_VALUE_ | (uint32_t)op;
-        re->node[re->count].arg = arg;
+    if (re->out->count < re->cap) {
+        tcall_node_ *node = &re->node[re->out->count];
+        node->word = (uint32_t)value << TCALL_RE_VALUE_ | (uint32_t)op;
+        node->arg = arg;
     }
-    return re->count++;
-}
-
-/* A node with one state. */
-static uint32_t tcall_re_one_(tcall_re_ *re, int op, uint32_t value)
-{
-    re->states++;
-    return tcall_re_emit_(re, op, value, 1);
+    re->out->states += TCALL_RE_STATES_(arg);
+    return re->out->count++;
 }
 
 /* Gives a node with this op, if it is one, the state that it leads to. */
 static void tcall_re_patch_(tcall_re_ *re, uint32_t i, uint32_t op,
                             uint32_t state)
 {
-    if (i < re->cap && i < re->count && (re->node[i].word & 0xFF) == op)
+    if (i < re->cap && i < re->out->count && (re->node[i].word & 0xFF) == op)
         re->node[i].word |= state << TCALL_RE_VALUE_;
 }
 
@@ -9549,130 +9534,120 @@ static int32_t tcall_re_hex_(tcall_re_ *re, int digits)
 {
     int32_t value = 0;
     for (; digits; digits--) {
-        int32_t c = tcall_re_next_(re);
-        int hex = c < 0x80 ? tcall_hex_((char)c) : -1;
-        if (c < 0 || hex < 0) {
+        int hex = re->c < 0x80 ? tcall_hex_((char)re->c) : -1;
+        if (hex < 0) {
             tcall_re_refuse_(re, "\\x without two or \\u without four "
                                  "hexadecimal digits");
             return 0;
         }
         value = value << 4 | hex;
+        tcall_re_next_(re);
     }
     if (value >> 11 == 0x1B)
         tcall_re_refuse_(re, "half of a surrogate pair");
     return value;
 }
 
-/* After a backslash. Returns a character; or, if it was \d or the like, -1 and
- * its set in *set. */
-static int32_t tcall_re_escape_(tcall_re_ *re, uint32_t *set)
+/* Returns the set of a letter, or of what is not in it, as a number below 0. */
+static int32_t tcall_re_set_(int32_t letter, bool others)
 {
-    static const char controls[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
-                                       {'f', '\f'}, {'v', '\v'}, {'0', 0}};
-    int32_t c = tcall_re_next_(re), low = c | 0x20;
-    size_t i;
-    if (low == 'd' || low == 'w' || low == 's') {
-        *set = (low == 'd'   ? TCALL_RE_DIGIT_
-                : low == 'w' ? TCALL_RE_WORD_
-                             : TCALL_RE_SPACE_) *
-                   2u +
-               (c != low ? TCALL_RE_OTHERS_ : 0);
-        return -1;
-    }
-    if (c == 'x' || c == 'u')
-        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
-    for (i = 0; i < sizeof controls / sizeof *controls; i++)
-        if (c == controls[i][0])
-            return controls[i][1];
-    if (c < 0)
-        tcall_re_refuse_(re, "a backslash at the end");
-    else if (c >= '1' && c <= '9')
-        tcall_re_refuse_(re, "back references are not supported");
-    else if (c < 0x80 && tcall_re_in_(TCALL_RE_WORD_, c))
-        tcall_re_refuse_(re, "unknown escape");
-    return c < 0 ? 0 : c;
+    return -(letter * 2 + (others ? TCALL_RE_OTHERS_ : 0));
 }
 
-/* One end of a range, or a set: -1. */
-static int32_t tcall_re_member_(tcall_re_ *re, uint32_t *set)
+/* After a backslash. Returns a character or a set. */
+static int32_t tcall_re_escape_(tcall_re_ *re)
+{
+    static const char letters[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
+                                      {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    int32_t c = tcall_re_next_(re), low = c | 0x20;
+    size_t i;
+    if (low == 'd' || low == 'w' || low == 's')
+        return tcall_re_set_(low, c != low);
+    if (c == 'x' || c == 'u')
+        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
+    for (i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (c == letters[i][0])
+            return letters[i][1];
+    if (c < 0)
+        tcall_re_refuse_(re, "a backslash at the end");
+    else if (tcall_re_in_('d', c))
+        tcall_re_refuse_(re, "back references are not supported");
+    else if (tcall_re_in_('w', c))
+        tcall_re_refuse_(re, "unknown escape");
+    return c;
+}
+
+/* Returns one end of a range, or a set. */
+static int32_t tcall_re_member_(tcall_re_ *re)
 {
     int32_t c = tcall_re_next_(re);
     if (c < 0)
         tcall_re_refuse_(re, "[ without ]");
     if (c == '\\' && tcall_re_take_(re, 'b'))
         return '\b';
-    return c == '\\' ? tcall_re_escape_(re, set) : c;
+    return c == '\\' ? tcall_re_escape_(re) : c;
 }
 
-/* After '['. Returns the node of the class. */
-static uint32_t tcall_re_class_(tcall_re_ *re)
+/* After '['. Returns the value of the class, whose items are before it. */
+static int32_t tcall_re_class_(tcall_re_ *re)
 {
-    uint32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
-    uint32_t class_node = tcall_re_emit_(re, TCALL_RE_CLASS_, 0, 0);
+    int32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
+    uint32_t first = re->out->count;
     while (!re->out->reason && !tcall_re_take_(re, ']')) {
-        uint32_t set = 0;
-        int32_t low = tcall_re_member_(re, &set), high = low;
-        const char *minus = re->at;
-        if (low >= 0 && tcall_re_take_(re, '-')) {
-            if (tcall_re_peek_(re) == ']')
-                re->at = minus; /* it stands for itself */
-            else
-                high = tcall_re_member_(re, &set);
-        }
+        int32_t low = tcall_re_member_(re), high = low;
+        bool range = low >= 0 && tcall_re_take_(re, '-');
+        if (range && re->c == ']') /* it stands for itself */
+            tcall_re_emit_(re, TCALL_RE_RANGE_, '-',
+                           (uint32_t)'-' << TCALL_RE_HIGH_);
+        else if (range)
+            high = tcall_re_member_(re);
         if (high < low)
             tcall_re_refuse_(re, "a range in [] that runs backwards");
         if (low < 0)
-            tcall_re_emit_(re, TCALL_RE_ITEM_SET_, set, 0);
+            tcall_re_emit_(re, TCALL_RE_SET_, -low, 0);
         else
-            tcall_re_emit_(re, TCALL_RE_ITEM_, (uint32_t)low, (uint32_t)high);
+            tcall_re_emit_(re, TCALL_RE_RANGE_, low,
+                           (uint32_t)high << TCALL_RE_HIGH_);
     }
-    tcall_re_patch_(re, class_node, TCALL_RE_CLASS_,
-                    (re->count - class_node - 1) * 2 + others);
-    return class_node;
+    return (int32_t)(re->out->count - first) * 2 + others;
 }
 
 /* -- Quantifiers ---------------------------------------------------------- */
 
-/* Digits, at most TCALL_RE_COUNT_MAX_ + 1; NONE: there are none. */
+/* Returns the number that follows, at most TCALL_RE_COUNT_MAX_ + 1, as is that
+ * of no digits. */
 static uint32_t tcall_re_number_(tcall_re_ *re)
 {
-    uint32_t number = TCALL_RE_NONE_;
-    for (;;) {
-        int32_t c = tcall_re_peek_(re);
-        if (c < '0' || c > '9')
-            return number;
-        tcall_re_next_(re);
-        number =
-            (number == TCALL_RE_NONE_ ? 0 : number * 10) + (uint32_t)(c - '0');
+    uint32_t number = tcall_re_in_('d', re->c) ? 0 : TCALL_RE_COUNT_MAX_ + 1;
+    while (tcall_re_in_('d', re->c)) {
+        number = number * 10 + (uint32_t)(tcall_re_next_(re) - '0');
         if (number > TCALL_RE_COUNT_MAX_)
             number = TCALL_RE_COUNT_MAX_ + 1;
     }
+    return number;
 }
 
 /* Reads a quantifier, if there is one. Returns the arg of what comes before. */
 static uint32_t tcall_re_quantifier_(tcall_re_ *re)
 {
-    int32_t c = tcall_re_peek_(re);
+    int32_t c = re->c;
     bool open = c == '*' || c == '+';
     uint32_t min = c == '+', max = 1;
-    if (c != '*' && c != '+' && c != '?' && c != '{')
+    if (!open && c != '?' && c != '{')
         return TCALL_RE_ONCE_;
     tcall_re_next_(re);
     if (c == '{') {
         min = max = tcall_re_number_(re);
         if (tcall_re_take_(re, ',')) {
-            open = tcall_re_peek_(re) == '}';
+            open = re->c == '}';
             max = open ? min + !min : tcall_re_number_(re);
         }
-        if (!tcall_re_take_(re, '}') || max < min ||
-            max > TCALL_RE_COUNT_MAX_) {
+        if (!tcall_re_take_(re, '}') || max < min || max > TCALL_RE_COUNT_MAX_)
             tcall_re_refuse_(re, "a count in {} that is not two numbers, runs "
                                  "backwards or is over 1000");
-            return TCALL_RE_ONCE_;
-        }
     }
     tcall_re_take_(re, '?'); /* lazy: the same texts match */
-    return max | min << 12 | (open ? TCALL_RE_AGAIN_ : 0);
+    return max | min << TCALL_RE_HIGH_ | (open ? TCALL_RE_AGAIN_ : 0);
 }
 
 /* -- Expressions ---------------------------------------------------------- */
@@ -9682,8 +9657,9 @@ static void tcall_re_copy_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     re->at = group->body;
-    group->first = (uint16_t)re->states;
-    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    tcall_re_next_(re);
+    group->first = (uint16_t)re->out->states;
+    group->split = (uint16_t)tcall_re_emit_(re, TCALL_RE_SPLIT_, 0, 1);
 }
 
 /* After '('. */
@@ -9691,23 +9667,21 @@ static void tcall_re_open_(tcall_re_ *re)
 {
     if (tcall_re_take_(re, '?') && !tcall_re_take_(re, ':')) {
         tcall_re_refuse_(re, "look-around and named groups are not supported");
-        return;
-    }
-    if (re->depth + 1 == TCALL_RE_GROUPS_) {
+    } else if (re->depth + 1 == TCALL_RE_GROUPS_) {
         tcall_re_refuse_(re, "groups are nested too deeply");
-        return;
+    } else {
+        re->depth++;
+        re->group[re->depth].body = re->here;
+        re->group[re->depth].copies = 0;
+        tcall_re_copy_(re);
     }
-    re->depth++;
-    re->group[re->depth].body = re->at;
-    re->group[re->depth].copies = 0;
-    tcall_re_copy_(re);
 }
 
 /* An alternative has ended: the one before it jumps here. */
 static void tcall_re_end_(tcall_re_ *re)
 {
     tcall_re_patch_(re, re->group[re->depth].split - 1u, TCALL_RE_JUMP_,
-                    re->states);
+                    re->out->states);
 }
 
 /* After '|'. */
@@ -9715,9 +9689,9 @@ static void tcall_re_alternative_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     tcall_re_end_(re);
-    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
-    tcall_re_one_(re, TCALL_RE_JUMP_, 0);
-    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->out->states + 1);
+    tcall_re_emit_(re, TCALL_RE_JUMP_, 0, 1);
+    group->split = (uint16_t)tcall_re_emit_(re, TCALL_RE_SPLIT_, 0, 1);
 }
 
 /* After ')'. */
@@ -9730,54 +9704,40 @@ static void tcall_re_close_(tcall_re_ *re)
         return;
     }
     tcall_re_end_(re);
-    close = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    close = tcall_re_emit_(re, TCALL_RE_SPLIT_, 0, 1);
     times = tcall_re_quantifier_(re);
     if (!TCALL_RE_STATES_(times))
         tcall_re_refuse_(re, "a group that is repeated 0 times");
-    if (group->copies++ >=
-        TCALL_RE_LEAST_(times)) /* this one may be left out */
-        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states);
+    if (group->copies++ >= TCALL_RE_LEAST_(times)) /* it may be left out */
+        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->out->states);
     if (group->copies < TCALL_RE_STATES_(times)) {
         tcall_re_copy_(re);
-        return;
+    } else {
+        if (times & TCALL_RE_AGAIN_)
+            tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
+        re->depth--;
     }
-    if (times & TCALL_RE_AGAIN_)
-        tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
-    re->depth--;
 }
 
-/* An atom that begins with this character. Returns its node, NONE: it was an
- * assertion, which cannot be repeated. */
-static uint32_t tcall_re_atom_(tcall_re_ *re, int32_t c)
-{
-    uint32_t set = TCALL_RE_LINE_END_ * 2u + TCALL_RE_OTHERS_;
-    int32_t next = c == '\\' ? tcall_re_peek_(re) : c;
-    if (c == '^' || c == '$' || (c == '\\' && (next | 0x20) == 'b')) {
-        if (c == '\\')
-            tcall_re_next_(re);
-        tcall_re_one_(re, TCALL_RE_ASSERT_, (uint32_t)next);
-        return TCALL_RE_NONE_;
-    }
-    if (c == '[')
-        return tcall_re_class_(re);
-    if (c == '\\')
-        c = tcall_re_escape_(re, &set);
-    else if (c == '.')
-        c = -1;
-    return c < 0 ? tcall_re_emit_(re, TCALL_RE_SET_, set, 0)
-                 : tcall_re_emit_(re, TCALL_RE_CHAR_, (uint32_t)c, 0);
-}
-
-/* An atom and its quantifier. */
+/* An assertion; or an atom, which begins with this character, and its
+ * quantifier. */
 static void tcall_re_piece_(tcall_re_ *re, int32_t c)
 {
-    uint32_t node = tcall_re_atom_(re, c), times;
-    if (node == TCALL_RE_NONE_ || re->out->reason)
+    int op = c == '[' ? TCALL_RE_CLASS_ : TCALL_RE_CHAR_;
+    if (c == '^' || c == '$' || (c == '\\' && (re->c | 0x20) == 'b')) {
+        c = c == '\\' ? tcall_re_next_(re) : c;
+        tcall_re_emit_(re, TCALL_RE_ASSERT_, c, 1);
         return;
-    times = tcall_re_quantifier_(re);
-    re->states += TCALL_RE_STATES_(times);
-    if (node < re->cap)
-        re->node[node].arg = times;
+    }
+    if (c == '[')
+        c = tcall_re_class_(re);
+    else if (c == '\\')
+        c = tcall_re_escape_(re);
+    else if (c == '.')
+        c = tcall_re_set_('.', true);
+    if (c < 0)
+        op = TCALL_RE_SET_;
+    tcall_re_emit_(re, op, c < 0 ? -c : c, tcall_re_quantifier_(re));
 }
 
 /* The whole pattern is like a group that is never repeated. Groups with counts
@@ -9785,10 +9745,9 @@ static void tcall_re_piece_(tcall_re_ *re, int32_t c)
  * a few characters can ask for a billion copies. */
 static void tcall_re_parse_(tcall_re_ *re)
 {
-    int32_t c;
-    re->group[0].body = re->at;
     tcall_re_copy_(re);
-    while (!re->out->reason && (c = tcall_re_next_(re)) >= 0) {
+    while (!re->out->reason && re->c >= 0) {
+        int32_t c = tcall_re_next_(re);
         switch (c) {
         case '(': tcall_re_open_(re); break;
         case ')': tcall_re_close_(re); break;
@@ -9799,14 +9758,13 @@ static void tcall_re_parse_(tcall_re_ *re)
         case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
         default: tcall_re_piece_(re, c);
         }
-        if (re->states > TOOLCALL_MAX_PATTERN ||
-            re->count > 2 * TOOLCALL_MAX_PATTERN)
+        if (re->out->states > TOOLCALL_MAX_PATTERN ||
+            re->out->count > 2 * TOOLCALL_MAX_PATTERN)
             tcall_re_refuse_(re, "the pattern is too large");
     }
     if (re->depth)
         tcall_re_refuse_(re, "( without )");
     tcall_re_end_(re);
-    tcall_re_emit_(re, TCALL_RE_MATCH_, re->states, 0);
 }
 
 int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
@@ -9816,82 +9774,51 @@ int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
     memset(out, 0, sizeof *out);
     memset(&re, 0, sizeof re);
     re.out = out;
-    re.from = re.at = text.ptr;
+    re.from = re.group[0].body = text.ptr;
     re.end = text.ptr + text.len;
-    re.escaped = flags & TCALL_PATTERN_ESCAPED;
     re.node = (tcall_node_ *)mem;
     re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
-    tcall_re_parse_(&re);
-    out->need = re.count * sizeof *re.node;
     out->program = re.node;
-    out->count = re.count;
-    out->states = re.states;
     out->flags = flags;
+    tcall_re_parse_(&re);
+    out->need = out->count * sizeof *re.node;
     if (out->reason)
         return TCALL_E_INVALID;
-    return re.count > re.cap ? TCALL_E_MEMORY : (int)out->need;
+    return out->count > re.cap ? TCALL_E_MEMORY : (int)out->need;
 }
 
 /* -- Searching ------------------------------------------------------------ */
 
-/* A character with its case changed, if it is a letter and case is ignored. */
-static int32_t tcall_re_other_(int32_t c, unsigned flags)
+/* Returns whether what is no class has a character, or its other case. */
+static bool tcall_re_has_(const tcall_node_ *node, int32_t c, int32_t other)
 {
-    /* letters of ASCII only: the others have no such bit */
-    bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
+    int32_t low = (int32_t)(node->word >> TCALL_RE_VALUE_), high = low;
+    if ((node->word & 0xFF) == TCALL_RE_SET_)
+        return c < TCALL_RE_CHARACTERS_ &&
+               tcall_re_in_(low >> 1, c) != (bool)(low & TCALL_RE_OTHERS_);
+    if ((node->word & 0xFF) == TCALL_RE_RANGE_)
+        high = (int32_t)(node->arg >> TCALL_RE_HIGH_);
+    return (low <= c && c <= high) || (low <= other && other <= high);
 }
 
-/* Whether \d, \W and the like have a character. */
-static bool tcall_re_in_set_(uint32_t value, int32_t c)
+/* Returns whether an atom matches a character. */
+static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
 {
-    bool others = value & TCALL_RE_OTHERS_;
-    return tcall_re_in_(value >> 1, c) != others;
-}
-
-/* Whether a class has a character; node: that of the class. */
-static bool tcall_re_in_class_(const tcall_node_ *node, int32_t c,
-                               int32_t other)
-{
-    uint32_t value = node->word >> TCALL_RE_VALUE_;
-    const tcall_node_ *item = node + 1, *end = item + value / 2;
+    uint32_t op = node->word & 0xFF, value = node->word >> TCALL_RE_VALUE_;
+    const tcall_node_ *item = node - value / 2;
     bool in = false;
-    for (; item < end && !in; item++) {
-        int32_t low = (int32_t)(item->word >> TCALL_RE_VALUE_);
-        int32_t high = (int32_t)item->arg;
-        if ((item->word & 0xFF) == TCALL_RE_ITEM_SET_)
-            in = c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_((uint32_t)low, c);
-        else
-            in = (low <= c && c <= high) || (low <= other && other <= high);
-    }
+    if (op != TCALL_RE_CLASS_)
+        return op < TCALL_RE_CLASS_ && tcall_re_has_(node, c, other);
+    for (; item < node && !in; item++)
+        in = tcall_re_has_(item, c, other);
     return in != (bool)(value & TCALL_RE_OTHERS_);
 }
 
-/* Whether an atom matches a character. */
-static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
-{
-    uint32_t value = node->word >> TCALL_RE_VALUE_;
-    switch (node->word & 0xFF) {
-    case TCALL_RE_CHAR_: return (int32_t)value == c || (int32_t)value == other;
-    case TCALL_RE_SET_:
-        return c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_(value, c);
-    case TCALL_RE_CLASS_: return tcall_re_in_class_(node, c, other);
-    default: return false;
-    }
-}
-
-/* The node after this one and its items. */
-static const tcall_node_ *tcall_re_after_(const tcall_node_ *node)
-{
-    bool items = (node->word & 0xFF) == TCALL_RE_CLASS_;
-    return node + 1 + (items ? node->word >> (TCALL_RE_VALUE_ + 1) : 0);
-}
-
-/* Whether an assertion holds between two characters, -1: an end of the text. */
+/* Returns whether an assertion holds between two characters, -1: an end of the
+ * text. */
 static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
 {
-    bool boundary = tcall_re_in_(TCALL_RE_WORD_, before) !=
-                    tcall_re_in_(TCALL_RE_WORD_, next);
+    bool boundary = tcall_re_in_('w', before) != tcall_re_in_('w', next);
     return which == '^'   ? before < 0
            : which == '$' ? next < 0
            : which == 'b' ? boundary
@@ -9903,13 +9830,12 @@ static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
 static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
                               int32_t before, int32_t next)
 {
-    const tcall_node_ *node, *end = pattern->program + pattern->count - 1;
+    const tcall_node_ *node, *end = pattern->program + pattern->count;
     bool again = true;
     while (again) {
         uint8_t *state = states;
         again = false;
-        for (node = pattern->program; node < end;
-             node = tcall_re_after_(node)) {
+        for (node = pattern->program; node < end; node++) {
             uint32_t op = node->word & 0xFF;
             uint32_t value = node->word >> TCALL_RE_VALUE_;
             uint32_t width = TCALL_RE_STATES_(node->arg);
@@ -9935,11 +9861,13 @@ static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
 static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
                            int32_t c)
 {
-    const tcall_node_ *node = pattern->program;
-    const tcall_node_ *end = node + pattern->count - 1;
-    int32_t other = tcall_re_other_(c, pattern->flags);
+    const tcall_node_ *node = pattern->program, *end = node + pattern->count;
+    /* letters of ASCII only: the others have no such bit */
+    bool fold = pattern->flags & TCALL_PATTERN_FOLD &&
+                tcall_re_in_('w', c | 0x20) && (c | 0x20) > '9';
+    int32_t other = fold ? c ^ 0x20 : c;
     bool arrives = false;
-    for (; node < end; node = tcall_re_after_(node)) {
+    for (; node < end; node++) {
         uint32_t width = TCALL_RE_STATES_(node->arg), k;
         /* most nodes are not active: their characters are not looked at */
         bool active = memchr(state, 1, width) != NULL;
@@ -10882,9 +10810,10 @@ static uint32_t tcall_whole_words_(uint32_t bytes)
 }
 
 /* Returns the bytes of the hash table that follows so many members. */
-static uint32_t tcall_table_bytes_(uint32_t count)
+static uint32_t tcall_table_bytes_(uint8_t on, uint32_t count)
 {
-    uint32_t slots = count > TCALL_FEW_ ? count + count / 2 : 0;
+    bool few = !tcall_row_is_map_(on) || count <= TCALL_FEW_;
+    uint32_t slots = few ? 0 : count + count / 2;
     return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
@@ -10899,18 +10828,21 @@ typedef struct tcall_sc_mark_ {
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
 
-/* Around the value at each depth, and in the deepest one. */
-typedef struct tcall_sc_level_ {
-    uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
-    uint8_t only;   /* of a schema: the keyword whose only one it is */
-    uint16_t count; /* of members or rows on the stack */
-} tcall_sc_level_;
+/* What is open at each depth: the schemas of a keyword, by its number, or a
+ * schema. */
+enum {
+    TCALL_SC_SCHEMA_ = 0x40, /* one of several */
+    TCALL_SC_ONLY_ = 0x80    /* the only one of its keyword */
+};
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
     char *top;  /* of the stack, which grows up; NULL: all is only counted */
     char *high; /* where that begins which stays; it grows down */
+    char *base; /* on the stack: the rows of the schema that is open, which its
+                 * member is before, or the members of the list that is open,
+                 * which its row is before; that has the base around it */
     uint32_t bytes; /* of all */
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
@@ -10918,13 +10850,12 @@ typedef struct tcall_sc_ {
     int32_t steps;
     bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
-    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
         tcall_match match;
     } spare; /* in place of what is only counted */
-    tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
+    uint8_t open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema. Of its faults the one that stands first in the text is
@@ -10988,25 +10919,18 @@ static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
     return memmove(c->high, c->top, (size_t)bytes);
 }
 
-/* Returns the rows of the schema at hand; the member that it lies in is the one
- * before them. */
-static tcall_row *tcall_sc_rows_(tcall_sc_ *c)
+/* Returns the member of the schema at hand. */
+static tcall_member *tcall_sc_of_(const tcall_sc_ *c)
 {
-    return (tcall_row *)(void *)c->top - c->open[c->depth].count;
-}
-
-static tcall_node *tcall_sc_node_(tcall_sc_ *c)
-{
-    return &((tcall_member *)(void *)tcall_sc_rows_(c))[-1].node;
+    return (tcall_member *)(void *)c->base - 1;
 }
 
 /* Returns the row that the schema at hand has of a keyword, or NULL. That of
  * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t on)
 {
-    tcall_row *row = tcall_sc_rows_(c);
-    uint16_t left = c->open[c->depth].count;
-    for (; left; left--, row++)
+    tcall_row *row = (tcall_row *)(void *)c->base;
+    for (; row < (tcall_row *)(void *)c->top; row++)
         if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
             return row;
     return NULL;
@@ -11019,7 +10943,6 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
     const tcall_row made = {on, flags, 0, {p}};
     tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
     *row = made;
-    c->open[c->depth].count++;
     return row;
 }
 
@@ -11087,7 +11010,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
 static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
     const tcall_member *member = row->of.members;
-    uint32_t table = tcall_table_bytes_(row->count);
+    uint32_t table = tcall_table_bytes_(row->on, row->count);
     uint16_t i;
     memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
@@ -11106,72 +11029,67 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* The schemas of a keyword are over: its row gets their members. */
-static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
+/* The schemas of a keyword are over, so many bytes of members: its row, which
+ * is before them, gets them. */
+static void tcall_sc_list_(tcall_sc_ *c, uint32_t bytes)
 {
-    const tcall_member *members;
-    tcall_row *row;
-    if (tcall_row_is_map_(on)) {
-        tcall_sc_push_(c, tcall_table_bytes_(count));
-        tcall_sc_settle_(c, tcall_table_bytes_(count));
-    } else if (on == TCALL_ON_PATTERNS_ && c->top) {
-        tcall_sc_patterns_(c, count);
-    }
-    members = (tcall_member *)tcall_sc_settle_(
-        c, count * (uint32_t)sizeof(tcall_member));
-    row = tcall_sc_row_add_(c, on, NULL, 0);
-    row->of.members = members;
-    row->count = count;
-    if (tcall_row_is_map_(on) && c->top)
+    tcall_row *row = (tcall_row *)(void *)(c->top - bytes) - 1;
+    uint32_t table;
+    c->base = (char *)(uintptr_t)row->of.text;
+    row->count = (uint16_t)(bytes / sizeof(tcall_member));
+    table = tcall_table_bytes_(row->on, row->count);
+    tcall_sc_push_(c, table);
+    tcall_sc_settle_(c, table);
+    if (row->on == TCALL_ON_PATTERNS_)
+        tcall_sc_patterns_(c, row->count);
+    row->of.members = (tcall_member *)tcall_sc_settle_(c, bytes);
+    if (tcall_row_is_map_(row->on) && c->top)
         tcall_sc_twice_(c, row);
 }
 
-/* Begins a list of schemas, or a schema: only: of that keyword. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
+/* Begins a list of schemas, or a schema. */
+static void tcall_sc_open_(tcall_sc_ *c, uint8_t what)
 {
-    const tcall_sc_level_ level = {on, only, 0};
-    c->open[++c->depth] = level;
+    c->open[++c->depth] = what;
+    c->base = c->top;
 }
 
-/* Makes the member of the schema at p. name: its quote, or p; only: the keyword
- * whose only schema it is. Returns whether its keywords are read next. */
-static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
-                             uint8_t only)
+/* Makes the member of the schema at p. name: its quote, or p; what: it is one
+ * of several, or the only one of its keyword. Returns whether its keywords are
+ * read next. */
+static bool tcall_sc_member_(tcall_sc_ *c, const char *name, uint8_t digits,
+                             const char *p, uint8_t what)
 {
     const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    const uint8_t digits = name == p ? 0 : c->digits;
-    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    const tcall_row *around = (const tcall_row *)(const void *)c->base;
+    const tcall_member made = {
+        name, {types, 0, digits, 0, *p == '{' ? around : NULL}};
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
         tcall_sc_fault_(c, p, "too many schemas", "split the schema");
-    if (!only)
-        c->open[c->depth].count++;
     if (*p == '{')
-        tcall_sc_open_(c, TCALL_ON_NOTHING_, only);
-    else if (only)
-        tcall_sc_list_(c, only, 1);
+        tcall_sc_open_(c, what);
     return *p == '{';
 }
 
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on;
+    uint8_t on = c->open[c->depth], digits = 0;
     const char *p = at;
-    c->digits = 0;
     if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        c->digits = tcall_sc_digits_(name);
+        digits = tcall_sc_digits_(name);
     }
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
     if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
         return tcall_text_skip_(p); /* names */
-    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+    if (tcall_sc_member_(c, at, digits, p, TCALL_SC_SCHEMA_))
         return p + 1;
     return tcall_text_skip_(p);
 }
@@ -11219,8 +11137,8 @@ TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 /* One type, or a list of them. */
 static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
-    const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
-    const char *at = first ? first : p;
+    const char *first = *p == '[' ? tcall_text_first_(p) : NULL,
+               *at = first ? first : p;
     uint8_t types = 0;
     for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
@@ -11230,7 +11148,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
                              "boolean or null");
         types |= type;
     }
-    tcall_sc_node_(c)->types = types;
+    tcall_sc_of_(c)->node.types = types;
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -11240,8 +11158,8 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     tcall_num_ n = tcall_text_number_(p);
     tcall_int value;
     int rest;
-    bool fits = tcall_num_whole_(&n, 0, &value, &rest);
-    fits = fits && !((tcall_uint)value >> 31);
+    bool fits =
+        tcall_num_whole_(&n, 0, &value, &rest) && !((tcall_uint)value >> 31);
     if (!rest && value <= INT16_MAX && value >= -INT16_MAX) {
         row->count = (uint16_t)value;
         row->flags |= TCALL_ROW_SMALL_;
@@ -11309,10 +11227,9 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
 /* Returns the keyword that one with this value is called today. */
 static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
 {
-    bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
-    if (on == TCALL_ON_ITEMS_ && prefix)
-        on = TCALL_ON_PREFIX_;
-    return on;
+    bool prefix =
+        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
+    return prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
 }
 
 /* Returns whether a keyword can be used here; else it is refused. A keyword of
@@ -11334,7 +11251,7 @@ static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
                          "name its draft in $schema");
     else if (tcall_sc_row_(c, today) ||
              (on == TCALL_ON_TYPE_ &&
-              tcall_sc_node_(c)->types != TCALL_SHAPE_ANY))
+              tcall_sc_of_(c)->node.types != TCALL_SHAPE_ANY))
         tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
     else if (!fits)
         tcall_sc_malformed_(c, p, begins);
@@ -11343,29 +11260,34 @@ static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
     return false;
 }
 
-/* Makes the rows of a keyword that needs no schemas. */
+/* Makes the row of a keyword that needs no schemas. */
 static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
 {
-    const tcall_match *match = NULL;
     tcall_row *row;
-    if (on == TCALL_ON_PATTERN_ && *p == '"') {
-        tcall_match *made = (tcall_match *)tcall_sc_push_(c, sizeof *made);
-        tcall_sc_pattern_(c, made, p);
-        match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
-    }
+    tcall_match *match;
     if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
         return;
     row = tcall_sc_row_add_(c, on, p, 0);
-    if (match) {
-        row->of.match = match;
+    if (on == TCALL_ON_PATTERN_ && *p == '"') {
+        match = (tcall_match *)tcall_sc_push_(c, sizeof *match);
+        tcall_sc_pattern_(c, match, p);
+        row->of.match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
         row->count = 1;
-    }
-    if (!c->top)
-        return;
-    if (on == TCALL_ON_REQUIRED_)
+    } else if (c->top && on == TCALL_ON_REQUIRED_) {
         row->count = tcall_sc_names_(c, p);
-    else if (tcall_keywords_[on].begins == '0')
+    } else if (c->top && tcall_keywords_[on].begins == '0') {
         tcall_sc_number_(c, row);
+    }
+}
+
+/* Counts the schemas in an object. */
+static uint32_t tcall_sc_schemas_(const char *p)
+{
+    const char *key = tcall_text_first_(p);
+    uint32_t count = 0;
+    for (; key; key = tcall_text_sibling_(key))
+        count += *tcall_text_value_(key) != '[';
+    return count;
 }
 
 /* Reads a name of the schema at hand: a keyword, or nothing that is known.
@@ -11375,7 +11297,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
@@ -11385,29 +11306,27 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     if (on == TCALL_ON_DEPENDENCIES_)
         tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
     on = tcall_sc_today_(c, on, p);
-    begins = tcall_keywords_[on].begins;
-    if (tcall_row_has_(on) && *p == (begins == 's' ? '[' : begins)) {
-        tcall_sc_open_(c, on, TCALL_ON_NOTHING_);
+    if (!tcall_row_has_(on)) {
+        tcall_sc_says_(c, on, p);
+        return tcall_text_skip_(p);
+    }
+    tcall_sc_row_add_(c, on, c->base, 0);
+    if (*p == (tcall_keywords_[on].begins == '{' ? '{' : '[')) {
+        if (!c->top && tcall_row_is_map_(on))
+            c->bytes += tcall_table_bytes_(on, tcall_sc_schemas_(p));
+        tcall_sc_open_(c, on);
         return p + 1;
     }
-    if (!tcall_row_has_(on))
-        tcall_sc_says_(c, on, p);
-    else if (tcall_sc_member_(c, p, p, on))
+    if (tcall_sc_member_(c, p, 0, p, TCALL_SC_ONLY_))
         return p + 1;
+    if (c->top)
+        tcall_sc_list_(c, sizeof(tcall_member));
     return tcall_text_skip_(p);
 }
 
-/* Returns whether a keyword counts beside a $ref. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
-{
-    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
 /* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
- * it meant it. */
+ * it meant it. What is empty, names the schema or only defines others counts
+ * not. */
 static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
@@ -11416,8 +11335,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
-        if (tcall_keywords_[on].drafts >> c->draft & 1 &&
-            tcall_is_beside_(on, p))
+        if (on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
+            tcall_keywords_[on].drafts >> c->draft & 1 &&
+            ((*p != '{' && *p != '[') || tcall_text_first_(p)))
             tcall_sc_refuse_(c, p,
                              "keyword beside $ref, which this draft ignores",
                              "put both into allOf, or use draft 2020-12");
@@ -11448,8 +11368,8 @@ static void tcall_sc_order_(tcall_row *rows, uint16_t count)
 static void tcall_sc_schema_(tcall_sc_ *c)
 {
     tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    tcall_node *node = tcall_sc_node_(c);
-    uint16_t count = c->open[c->depth].count;
+    tcall_member *member = tcall_sc_of_(c);
+    uint32_t bytes = (uint32_t)(c->top - c->base);
     if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
         row->on = TCALL_ON_ITEMS_;
         row->flags = TCALL_ROW_OLD_;
@@ -11458,26 +11378,26 @@ static void tcall_sc_schema_(tcall_sc_ *c)
     if (row)
         row->on = TCALL_ON_DEPENDENT_;
     if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
-        tcall_sc_beside_(
-            c, tcall_sc_text_((tcall_member *)(void *)tcall_sc_rows_(c) - 1));
-    if (!count)
+        tcall_sc_beside_(c, tcall_sc_text_(member));
+    c->base = (char *)(uintptr_t)member->node.rows;
+    member->node.rows = NULL;
+    if (!bytes)
         return;
-    row = (tcall_row *)tcall_sc_settle_(c, count * (uint32_t)sizeof *row);
-    tcall_sc_order_(row, count);
-    node->rows = row;
+    row = (tcall_row *)tcall_sc_settle_(c, bytes);
+    tcall_sc_order_(row, (uint16_t)(bytes / sizeof *row));
+    member->node.rows = row;
 }
 
 /* A list or a schema is over. */
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    const tcall_sc_level_ level = c->open[c->depth];
-    if (!level.on && c->top)
+    uint8_t what = c->open[c->depth--];
+    if (c->top && what >= TCALL_SC_SCHEMA_)
         tcall_sc_schema_(c);
-    c->depth--;
-    if (level.on)
-        tcall_sc_list_(c, level.on, level.count);
-    else if (level.only)
-        tcall_sc_list_(c, level.only, 1);
+    if (c->top && what != TCALL_SC_SCHEMA_)
+        tcall_sc_list_(c, what == TCALL_SC_ONLY_
+                              ? (uint32_t)sizeof(tcall_member)
+                              : (uint32_t)(c->top - c->base));
 }
 
 /* Walks over the text. */
@@ -11485,15 +11405,15 @@ TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
-    tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
+    tcall_sc_member_(c, p, 0, p, TCALL_SC_SCHEMA_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
             tcall_sc_close_(c);
             p++;
         } else {
-            p = c->open[c->depth].on ? tcall_sc_item_(c, p)
-                                     : tcall_sc_keyword_(c, p);
+            p = c->open[c->depth] < TCALL_SC_SCHEMA_ ? tcall_sc_item_(c, p)
+                                                     : tcall_sc_keyword_(c, p);
         }
     }
 }
@@ -11515,7 +11435,8 @@ TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
     return (uint16_t)(index < TCALL_NO_MEMBER_ ? index : TCALL_NO_MEMBER_);
 }
 
-/* Returns which member of a row a name of a pointer leads to, or NO_MEMBER. */
+/* Returns which member of a row a name of a pointer leads to, or what none is.
+ */
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
     uint16_t i = 0;
@@ -11543,30 +11464,32 @@ tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
     return row;
 }
 
+/* Reads the next name of a pointer; of one that cannot be read, a name that is
+ * in no text. */
+static tcall_str tcall_sc_step_(const char **p, char name[TCALL_NAME_MAX_])
+{
+    int len = -1;
+    if (**p == '/') {
+        ++*p;
+        len = tcall_pointer_step_(p, name);
+    }
+    return len < 0 ? tcall_str_of("\377") : tcall_slice_(name, (size_t)len);
+}
+
 /* Returns the member that the fragment of a URI leads to, or NULL. */
 static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
     const tcall_member *member = c->mark->member;
-    const tcall_row *row = NULL; /* a keyword that has several schemas */
+    char name[TCALL_NAME_MAX_];
     while (member && *p == '/') {
-        char bytes[TCALL_NAME_MAX_];
-        int len;
+        const tcall_row *row =
+            tcall_sc_row_named_(c, &member->node, tcall_sc_step_(&p, name));
         uint16_t i = 0;
-        tcall_str name;
-        p++;
-        len = tcall_pointer_step_(&p, bytes);
-        name = tcall_slice_(bytes, (size_t)(len < 0 ? 0 : len));
-        if (row) {
-            i = tcall_row_named_(row, name);
-        } else {
-            row = tcall_sc_row_named_(c, &member->node, name);
-            if (row && tcall_keywords_[row->on].begins != 's')
-                continue;
-        }
-        member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
-        row = NULL;
+        if (row && tcall_keywords_[row->on].begins != 's')
+            i = tcall_row_named_(row, tcall_sc_step_(&p, name));
+        member = row && i < row->count ? &row->of.members[i] : NULL;
     }
-    return row ? NULL : member;
+    return member;
 }
 
 /* Gives a $ref the member of the place that it points to. */
@@ -11804,11 +11727,9 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *);
     const tcall_str text = author->text;
     char *mem = (char *)author->mem;
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
-    uint32_t marks;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % sizeof mem;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
                                              : TCALL_E_LIMIT;
     tcall_sc_ c;
@@ -11826,13 +11747,13 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     c.draft = tcall_sc_draft_(text, author->draft);
     if (mem && author->size > pad) {
         c.top = mem + pad;
-        c.high = c.top + (author->size - pad) / word * word;
+        c.high = c.top + (author->size - pad) / sizeof mem * sizeof mem;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
-    marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    out->need = tcall_size_(c.bytes + c.marks * (uint32_t)sizeof *c.mark +
+                            (uint32_t)pad);
     if (!c.top || author->size < out->need)
         return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
     c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
@@ -11843,8 +11764,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
         return TCALL_E_SCHEMA;
     if (!author->end)
         tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
-    from = (size_t)(c.high - mem);
-    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
+    out->used = author->end ? author->size - (size_t)(c.high - mem)
+                            : pad + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -14954,20 +14875,6 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
-{
-    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
-    const tcall_strict_budget_ free = {mode, 999, 999, 999};
-    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
-}
-
 /* Returns the text of the schema that is sent of a tool, or NULL: it is written
  * from its shape. */
 static const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -14981,8 +14888,9 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
+TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
+                                             const tcall_tool *tool,
+                                             uint8_t mode)
 {
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
@@ -14998,40 +14906,6 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
                       tcall_text_get_(text, "oneOf") ||
                       tcall_text_get_(text, "allOf");
     return view;
-}
-
-/* Returns whether the tool can be sent as strict. Then what it takes of the
- * budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || needs.optional > budget->optional ||
-        needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
 }
 
 /* ==========================================================================
@@ -19981,6 +19855,53 @@ typedef struct tcall_request_forms_ {
      * form of such an item does. See >>servers. */
     void (*data)(tcall_writer *out, tcall_str pieces);
 } tcall_request_forms_;
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+static tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+static bool tcall_strict_spend_(const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+static bool tcall_strict_write_(tcall_writer *out, const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
 
 /* A request at work: what its forms are filled with. */
 typedef struct tcall_filling_ {
