@@ -1546,8 +1546,6 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
-/* A shape: fills its struct. */
-TCALL_API const tcall_rows tcall_shape_rows;
 #endif
 
 /* ==========================================================================
@@ -1566,6 +1564,8 @@ TCALL_API const tcall_rows tcall_shape_rows;
  *         tcall_decoder_feed(&decoder, bytes, len);
  *     if (tcall_decoder_end(&decoder) == TCALL_OK)
  *         run(&args);
+ *
+ * A tcall_machine fills structs as well, from the text that it keeps.
  *
  * What does not fit its shape is noted and reading goes on, for what follows
  * may be needed to answer: the id of a request often comes after its
@@ -1658,6 +1658,11 @@ struct tcall_decoder {
 
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
+
+#ifndef TOOLCALL_STATIC
+/* For tcall_target.rows: a machine fills the struct of a shape, too. */
+TCALL_API const tcall_rows tcall_shape_rows;
+#endif
 
 /* Prepares to read one object of this shape into its struct, which is set to
  * its defaults when the object opens. */
