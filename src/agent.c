@@ -23,8 +23,8 @@ enum {
     TCALL_AGENT_CONNECT_, /* open the transport */
     TCALL_AGENT_SEND_,    /* write the request */
     TCALL_AGENT_READ_,    /* read the answer */
-    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+    TCALL_AGENT_CALLS_    /* run what it asks for, one call each step; calls of
+                           * a plan wait for tcall_agent_result */
 };
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
@@ -41,14 +41,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, &none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
@@ -402,8 +402,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
-                              TCALL_AGENT_PLANNED_) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -557,9 +556,9 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
-                              TCALL_AGENT_PLANNED_) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))

@@ -256,7 +256,6 @@ struct tcall_agent {
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool reconnected; /* a dead connection was replaced */
-    bool unanswered;  /* the last question was taken back */
     bool last_round;  /* calls of this answer do not run: it asked for words */
     bool picked;      /* the offer is only made smaller from now on */
     uint16_t tries;   /* of this request */
@@ -271,7 +270,9 @@ struct tcall_agent {
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
     tcall_resume_ resume;  /* where the request is taken up again */
-    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t question;       /* where what was said last is in the chat; its end
+                            * where that was taken back */
+    size_t answer_at;      /* where the last answer begins in it */
     int call_at;           /* calls of it that have a result */
     tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;

@@ -15,8 +15,9 @@
 /* Drops the oldest turn; the last one only where all of them are old. Returns
  * false if there is none to drop. Images that the user has shown, but said
  * nothing to yet, are of the turn to come. */
-static bool tcall_chat_drop_(tcall_chat *chat, bool old)
+static bool tcall_agent_drop_(tcall_agent *agent, bool old)
 {
+    tcall_chat *chat = &agent->chat;
     const size_t len = chat->block->low - chat->start;
     size_t at = 0, next = 0;
     tcall_item item;
@@ -31,6 +32,7 @@ static bool tcall_chat_drop_(tcall_chat *chat, bool old)
         return false;
     tcall_chat_shift_(chat, chat->start + at, chat->start);
     chat->counted.at = 0;
+    agent->question -= at;
     return true;
 }
 
@@ -45,20 +47,9 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_chat_drop_(&agent->chat, old))
+               tcall_agent_drop_(agent, old))
             continue;
     return block->low != before;
-}
-
-/* Returns where in the conversation the user spoke last. */
-static size_t tcall_agent_question_(const tcall_agent *agent)
-{
-    const tcall_item_head_ *head;
-    size_t at = 0, next = 0, question = 0;
-    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
-        if (head->kind == TCALL_ITEM_USER)
-            question = at;
-    return question;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -75,9 +66,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
         tcall_block_note_(block, chat->start + block->high + size);
         return TCALL_E_MEMORY;
     }
-    if (tcall_agent_make_room_(
-            agent, size + said - tcall_agent_question_(agent), true))
+    if (tcall_agent_make_room_(agent, size + said - agent->question, true))
         tcall_chat_forget_(chat);
+    agent->question = block->low - chat->start;
     return tcall_chat_add(chat, &item);
 }
 
@@ -554,10 +545,8 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
-    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
-                                        : TCALL_AGENT_CALLS_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
+    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -673,9 +662,9 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_item item;
     size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
-    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
+    if (agent->state == TCALL_AGENT_UNSET_)
         return text;
-    at = tcall_agent_question_(agent);
+    at = agent->question;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_CALL)
             best = 0;
@@ -692,14 +681,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 /* A question that nobody answered is taken back. */
 TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    const size_t question = tcall_agent_question_(agent);
     const size_t said = agent->chat.block->low - agent->chat.start;
-    size_t end = question;
-    tcall_item item;
-    if (tcall_chat_next(&agent->chat, &end, &item))
-        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
-    if (agent->unanswered)
-        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
+    size_t end = agent->question;
+    if (tcall_chat_head_(&agent->chat, &end) && end == said)
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -732,7 +718,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->pause = 0;
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = agent->unanswered = false;
+    agent->reconnected = false;
     agent->desc.tc->block.need = 0;
     agent->state = state;
     tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
@@ -742,7 +728,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 static int tcall_agent_ready_(tcall_agent *agent)
 {
     if (agent->turn.plan &&
-        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
@@ -816,12 +802,19 @@ static const tcall_agent_task_ tcall_agent_tasks_[] = {
     {tcall_agent_read_},
     {tcall_agent_run_calls_}};
 
+/* Do calls of a plan wait for their results? */
+static bool tcall_agent_planned_(const tcall_agent *agent)
+{
+    return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
+}
+
 /* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent);
-    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
+    if (over < 0 &&
+        (agent->state != TCALL_AGENT_CALLS_ || tcall_agent_planned_(agent)))
         return over;
     return tcall_agent_tasks_[agent->state].work(agent);
 }
@@ -845,9 +838,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
-                              agent->cancelled ? TCALL_AGENT_PLANNED_
-                                               : TCALL_AGENT_CALLS_))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_) ||
+        (tcall_agent_planned_(agent) && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -855,8 +847,7 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result)
-                   : agent->state != TCALL_AGENT_PLANNED_)
+    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
         result = tcall_agent_end_(agent, result);
     agent->desc.tc->busy = NULL;
     return tcall_agent_waits_(agent, result);

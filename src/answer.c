@@ -18,6 +18,19 @@ enum {
     TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
 
+/* Several answers to one question: only the first of these choices is read. */
+enum {
+    TCALL_CHOICE_NONE_,
+    TCALL_CHOICE_BEGUN_, /* its number may follow */
+    TCALL_CHOICE_FIRST_,
+    TCALL_CHOICE_OTHER_
+};
+
+static bool tcall_reader_in_other_(const tcall_reader *reader)
+{
+    return reader->doc.choice == TCALL_CHOICE_OTHER_;
+}
+
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
 #define TCALL_RESERVE_ 64
@@ -582,7 +595,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->said.text_ends && !reader->said.parted)
@@ -592,20 +605,17 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+    if (tcall_reasoning_is_free_(reader) &&
+        tcall_reader_text_room_(reader, own) < piece.len)
         tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
+    room = tcall_reader_text_room_(reader, own);
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
+    reader->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
 }
 
 /* Takes a piece of text that certainly is the model's. */
@@ -724,16 +734,14 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    if (event == TCALL_MEANS_TEXT) {
-        head->kind = TCALL_ITEM_TEXT;
-    } else if (event == TCALL_MEANS_ARGUMENTS ||
-               event == TCALL_MEANS_ALL_ARGUMENTS) {
-        head->kind = TCALL_ITEM_CALL;
-    } else {
-        head->kind = TCALL_ITEM_VOID_;
+    const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
+    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
+                 : all || event == TCALL_MEANS_ARGUMENTS
+                     ? (uint8_t)TCALL_ITEM_CALL
+                     : (uint8_t)TCALL_ITEM_VOID_;
+    if (head->kind == TCALL_ITEM_VOID_)
         head->index = 0;
-    }
-    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+    if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
@@ -789,11 +797,12 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
         tcall_reader_owner_(reader) == *pending) {
         tcall_reader_say_(reader, pending);
         tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+    } else if (head->kind != TCALL_ITEM_TEXT &&
+               !tcall_reader_in_other_(reader) &&
                (head->kind != TCALL_ITEM_VOID_ || head->index)) {
         stays = tcall_reader_settle_item_(reader);
     }

@@ -82,12 +82,12 @@ typedef struct tcall_reader {
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
+    struct {              /* of the current element */
+        uint8_t index;    /* counted from 1; 0: none */
+        uint8_t type;     /* TCALL_MEANS_... */
+        uint8_t flags;    /* TCALL_FLAG_..._ */
+        int8_t fault;     /* of a call's arguments, or TCALL_OK */
+        bool begun, open; /* open: it is in the block */
     } element;
     struct {               /* of the current document */
         bool echoes;       /* its element's arguments come again */
@@ -96,9 +96,9 @@ typedef struct tcall_reader {
         bool whole, piece; /* a whole answer; a piece of a stream */
         bool in_whole;     /* at hand is what only whole answers have */
         bool repeats;      /* there were elements before it */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;                     /* before its choice */
+        uint8_t choice;    /* TCALL_CHOICE_..._ */
+        bool stopped;      /* a reason to stop was given */
+        bool cut_before;   /* before its choice */
         uint8_t stop_before;
     } doc;
     struct {                    /* of the answer, until it begins anew */

@@ -12,59 +12,75 @@
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
+/* What providers write about their errors, in code, type or message. A space
+ * may be an underscore there, capitals do not matter. The first row that occurs
+ * counts. */
+#define TCALL_ANSWER_WORDS_(X)                                        \
+    /* These come as too many requests, but waiting does not help. */ \
+    X("insufficient_quota", QUOTA)                                    \
+    X("insufficient credits", QUOTA)                                  \
+    X("insufficient balance", QUOTA)                                  \
+    X("credit balance is too low", QUOTA)                             \
+    X("context l", CONTEXT)                                           \
+    X("context window", CONTEXT)                                      \
+    X("context size", CONTEXT)                                        \
+    X("prompt is too long", CONTEXT)                                  \
+    X("prompt too long", CONTEXT)                                     \
+    X("input is too long", CONTEXT)                                   \
+    X("prompt_tokens", CONTEXT)                                       \
+    X("prompt length", CONTEXT)                                       \
+    X("input length", CONTEXT)                                        \
+    X("number of tokens", CONTEXT)                                    \
+    X("too many tokens", CONTEXT)                                     \
+    X("token limit", CONTEXT)                                         \
+    X("max_new_tokens", CONTEXT)                                      \
+    X("api key", AUTH)                                                \
+    X("authenticat", AUTH)                                            \
+    X("permission", AUTH)                                             \
+    X("not_found", NOT_FOUND)                                         \
+    X("model identifier", NOT_FOUND)                                  \
+    X("overloaded", OVERLOAD)                                         \
+    X("unavailable", OVERLOAD)                                        \
+    X("rate_limit", RATE)                                             \
+    X("resource_exhausted", RATE)                                     \
+    X("content filter", REFUSED)                                      \
+    X("content_policy", REFUSED)                                      \
+    X("content management policy", REFUSED)                           \
+    X("invalid_prompt", REFUSED)                                      \
+    X("data_inspection", REFUSED)                                     \
+    X("usage guidelines", REFUSED)                                    \
+    X("moderation", REFUSED)                                          \
+    X("safety", REFUSED)                                              \
+    X("invalid_request", REQUEST)                                     \
+    X("invalid_argument", REQUEST)
 
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+#define TCALL_X_(words, error) words "\0"
+static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
+#undef TCALL_X_
+#define TCALL_X_(words, error) TCALL_E_##error,
+static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
+#undef TCALL_X_
 
 /* Statuses that leave no doubt. */
 static const struct {
-    int status, error;
+    uint16_t status;
+    int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
 
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
+/* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
+    for (; *text; text++) {
+        size_t i = 0;
+        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
+                            (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i])
             return true;
+    }
     return false;
 }
 
@@ -172,13 +188,12 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
+    const char *words = tcall_answer_words_;
+    const int8_t *error = tcall_answer_errors_;
+    for (; *words; words += strlen(words) + 1, error++)
         if (tcall_contains_words_(answer->stop_text, words) ||
             tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
+            return *error;
     return TCALL_OK;
 }
 
@@ -213,15 +228,13 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
-    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
-    const unsigned data = 1u << TCALL_REASONING_DATA;
-    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
-                           1u << TCALL_REASONING_ELEMENTS;
+    const unsigned kept = tcall_reasoning_kept_(reader);
     if (field == TCALL_FIELD_SIGNATURE)
-        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
     if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
-    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
            (!reader->said.words || reader->said.words == field);
 }
 
@@ -280,16 +293,6 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 
 /* ---- pieces of a stream, and whole answers ---- */
 
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
 static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
@@ -300,7 +303,12 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
     } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
+        /* what it brought of a whole answer is void */
+        if (reader->doc.whole)
+            tcall_block_cut_(reader->chat->block,
+                             reader->place[TCALL_AT_PENDING_]);
+        reader->doc.whole = false;
+        reader->doc.piece = true;
     }
 }
 
@@ -309,7 +317,7 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
+    if (tcall_reader_in_other_(reader)) {
         reader->said.cut = reader->doc.cut_before;
         if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
@@ -317,8 +325,8 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     } else if (reader->doc.stopped) {
         reader->said.finished = true;
     }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
+    reader->doc.stopped = false;
+    reader->doc.choice = TCALL_CHOICE_NONE_;
 }
 
 /* Whole arguments begin: they may be those of the last call with this number.
@@ -375,6 +383,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
+    const uint8_t type = reader->element.type;
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
@@ -387,16 +396,15 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->element.fault)
             head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->element.type == TCALL_MEANS_REASONING &&
-            tcall_head_is_signed_(head))
+        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->element.type == TCALL_MEANS_OTHER)
-        reader->answer.unread = true;
+    reader->answer.unread |= type == TCALL_MEANS_OTHER;
     memset(&reader->element, 0, sizeof reader->element);
 }
 
@@ -417,7 +425,7 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->said.cut = true;
@@ -437,8 +445,6 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
     reader->element.type = means;
-    reader->element.ignored =
-        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
     if (means == TCALL_MEANS_UNHANDLED)
         tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
     /* What a stream says of it later has its number only. */
@@ -466,8 +472,7 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.other = number != 0;
-        reader->doc.choice_known = true;
+        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
     } else if (number >= 0) {
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
@@ -508,25 +513,24 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reasons && !tcall_reasoning_takes_(reader, field, c))
-        return true;
-    if (text && c != '"')
-        return true;
-    return field != TCALL_FIELD_TEXT && reader->element.open &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             tcall_field_part_(field));
+    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && reader->element.open &&
+            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_;
         /* Arguments are text there; an object was never reported. */
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
         reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
@@ -546,7 +550,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
     if (reader->doc.whole &&
-        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
+        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
         return false;
     return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
@@ -575,29 +579,28 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
-    switch (field) {
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
-    case TCALL_FIELD_CHOICE:
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return reader->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        reader->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.in_choice = true;
-        return true;
-    case TCALL_FIELD_IGNORE:
-        if (c == 't')
-            reader->element.type = TCALL_MEANS_REASONING;
-        reader->element.ignored |= c == 't' || c == '{';
-        return true;
-    case TCALL_FIELD_UNREAD:
+        reader->doc.choice = TCALL_CHOICE_BEGUN_;
+    }
+    if (field == TCALL_FIELD_IGNORE) {
+        if (c == 't' || c == '{')
+            reader->element.type =
+                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
+    }
+    if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        return true;
-    case TCALL_FIELD_ERROR:
-        if (c == '{')
-            answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: return true;
     }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || reader->in_page;
 }
 
 /* A piece of the words about an error, which take the place of a page's
@@ -701,14 +704,6 @@ static uint8_t tcall_row_field_(const uint8_t *row, bool item)
                 : row[TCALL_ROW_FIELD_];
 }
 
-/* Is the innermost container an element of the array that its row is? */
-static bool tcall_reader_in_item_(const tcall_reader *reader)
-{
-    const uint8_t *const *top = reader->level + reader->levels - 1;
-    return reader->levels > 1 && top[0] == top[-1] &&
-           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
-}
-
 /* The row of the member that mostly comes after this one of the innermost
  * object. */
 static const uint8_t *tcall_row_after_(const tcall_reader *reader,
@@ -725,7 +720,7 @@ TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
 {
     const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !at)
+    if (!at)
         return false;
     do {
         const uint8_t *row = at;
@@ -754,8 +749,7 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
-                                     bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
 {
     const uint8_t *row = reader->member;
     if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
@@ -768,8 +762,6 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
         reader->kept = reader->syntax.from;
     reader->level[reader->levels++] = row;
     reader->next = tcall_row_inside_(reader, row);
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
-        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -781,56 +773,47 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
     bool wanted = true;
     if (item) {
         reader->member = reader->level[reader->levels - 1];
-        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
-            tcall_reader_in_item_(reader))
+        if (first == '[' ||
+            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
             return TCALL_SKIP_;
     }
     reader->field = tcall_row_field_(reader->member, item);
     if (reader->field)
         wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, item, wanted);
+        return tcall_answer_open_(reader, wanted);
     return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes, size_t len)
+static long tcall_half_of_(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
-        return -1;
-    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
 }
 
 /* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
- * is more to tell than this. */
-static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
-                               size_t len)
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *reader, long half)
 {
-    const long half = tcall_half_of_(bytes, len);
+    const long high = reader->half_of == reader->member ? reader->half : 0;
     const bool low = half >= 0xDC00;
-    uint32_t code = 0xFFFD;
     char whole[4];
-    if (reader->half && reader->half_of == reader->member) {
-        if (low)
-            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
         reader->half = 0;
+    if (high || low)
         tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
-        if (low)
-            return false;
-    }
-    if (half < 0)
-        return true;
-    if (!low) {
+    if (half >= 0 && !low) {
         reader->half = (uint16_t)half;
         reader->half_of = reader->member;
-        return false;
     }
-    tcall_reader_data_(reader, reader->field,
-                       tcall_slice_(whole, tcall_utf8_(whole, code)));
-    return false;
 }
 
 /* A piece of the value at hand. */
@@ -838,10 +821,10 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((len == 3 || reader->half) && !s->raw &&
-        !tcall_answer_half_(reader, bytes, len))
-        return;
-    if (!tcall_reader_grow_(reader, piece))
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (reader->half && !s->raw))
+        tcall_answer_half_(reader, half);
+    if (half < 0 && !tcall_reader_grow_(reader, piece))
         tcall_reader_data_(reader, reader->field, piece);
 }
 
@@ -860,7 +843,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
         }
     } else if (reader->half && reader->half_of == reader->member &&
                !reader->sse) {
-        tcall_answer_half_(reader, NULL, 0);
+        tcall_answer_half_(reader, -1);
     }
     if (reader->field)
         tcall_reader_complete_(reader, reader->field);
@@ -910,8 +893,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
+    reader->answer.input_tokens = reader->answer.output_tokens =
+        reader->answer.wait_ms = -1;
     reader->in_page = true;
     tcall_reader_clear_(reader);
 }
@@ -925,8 +908,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
-    reader->levels = reader->word_len = 0;
-    reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
     reader->syntax.lines = reader->sse;
@@ -1148,10 +1129,10 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
         tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, tcall_str_of("{}"));
+                             TCALL_PART_TEXT_, 2);
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))

@@ -97,7 +97,7 @@ static const char tcall_anthropic_body_[] =
     "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
     "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
     "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
-    ",\"stream\":%R";
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_anthropic_request_ = {
     tcall_anthropic_body_,  tcall_anthropic_forms_,

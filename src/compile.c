@@ -153,9 +153,10 @@ static uint32_t tcall_whole_words_(uint32_t bytes)
 }
 
 /* Returns the bytes of the hash table that follows so many members. */
-static uint32_t tcall_table_bytes_(uint32_t count)
+static uint32_t tcall_table_bytes_(uint8_t on, uint32_t count)
 {
-    uint32_t slots = count > TCALL_FEW_ ? count + count / 2 : 0;
+    bool few = !tcall_row_is_map_(on) || count <= TCALL_FEW_;
+    uint32_t slots = few ? 0 : count + count / 2;
     return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
@@ -170,18 +171,21 @@ typedef struct tcall_sc_mark_ {
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
 
-/* Around the value at each depth, and in the deepest one. */
-typedef struct tcall_sc_level_ {
-    uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
-    uint8_t only;   /* of a schema: the keyword whose only one it is */
-    uint16_t count; /* of members or rows on the stack */
-} tcall_sc_level_;
+/* What is open at each depth: the schemas of a keyword, by its number, or a
+ * schema. */
+enum {
+    TCALL_SC_SCHEMA_ = 0x40, /* one of several */
+    TCALL_SC_ONLY_ = 0x80    /* the only one of its keyword */
+};
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
     char *top;  /* of the stack, which grows up; NULL: all is only counted */
     char *high; /* where that begins which stays; it grows down */
+    char *base; /* on the stack: the rows of the schema that is open, which its
+                 * member is before, or the members of the list that is open,
+                 * which its row is before; that has the base around it */
     uint32_t bytes; /* of all */
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
@@ -189,13 +193,12 @@ typedef struct tcall_sc_ {
     int32_t steps;
     bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
-    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
         tcall_match match;
     } spare; /* in place of what is only counted */
-    tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
+    uint8_t open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema. Of its faults the one that stands first in the text is
@@ -259,25 +262,18 @@ static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
     return memmove(c->high, c->top, (size_t)bytes);
 }
 
-/* Returns the rows of the schema at hand; the member that it lies in is the one
- * before them. */
-static tcall_row *tcall_sc_rows_(tcall_sc_ *c)
+/* Returns the member of the schema at hand. */
+static tcall_member *tcall_sc_of_(const tcall_sc_ *c)
 {
-    return (tcall_row *)(void *)c->top - c->open[c->depth].count;
-}
-
-static tcall_node *tcall_sc_node_(tcall_sc_ *c)
-{
-    return &((tcall_member *)(void *)tcall_sc_rows_(c))[-1].node;
+    return (tcall_member *)(void *)c->base - 1;
 }
 
 /* Returns the row that the schema at hand has of a keyword, or NULL. That of
  * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t on)
 {
-    tcall_row *row = tcall_sc_rows_(c);
-    uint16_t left = c->open[c->depth].count;
-    for (; left; left--, row++)
+    tcall_row *row = (tcall_row *)(void *)c->base;
+    for (; row < (tcall_row *)(void *)c->top; row++)
         if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
             return row;
     return NULL;
@@ -290,7 +286,6 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
     const tcall_row made = {on, flags, 0, {p}};
     tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
     *row = made;
-    c->open[c->depth].count++;
     return row;
 }
 
@@ -358,7 +353,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
 static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
     const tcall_member *member = row->of.members;
-    uint32_t table = tcall_table_bytes_(row->count);
+    uint32_t table = tcall_table_bytes_(row->on, row->count);
     uint16_t i;
     memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
@@ -377,72 +372,67 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* The schemas of a keyword are over: its row gets their members. */
-static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
+/* The schemas of a keyword are over, so many bytes of members: its row, which
+ * is before them, gets them. */
+static void tcall_sc_list_(tcall_sc_ *c, uint32_t bytes)
 {
-    const tcall_member *members;
-    tcall_row *row;
-    if (tcall_row_is_map_(on)) {
-        tcall_sc_push_(c, tcall_table_bytes_(count));
-        tcall_sc_settle_(c, tcall_table_bytes_(count));
-    } else if (on == TCALL_ON_PATTERNS_ && c->top) {
-        tcall_sc_patterns_(c, count);
-    }
-    members = (tcall_member *)tcall_sc_settle_(
-        c, count * (uint32_t)sizeof(tcall_member));
-    row = tcall_sc_row_add_(c, on, NULL, 0);
-    row->of.members = members;
-    row->count = count;
-    if (tcall_row_is_map_(on) && c->top)
+    tcall_row *row = (tcall_row *)(void *)(c->top - bytes) - 1;
+    uint32_t table;
+    c->base = (char *)(uintptr_t)row->of.text;
+    row->count = (uint16_t)(bytes / sizeof(tcall_member));
+    table = tcall_table_bytes_(row->on, row->count);
+    tcall_sc_push_(c, table);
+    tcall_sc_settle_(c, table);
+    if (row->on == TCALL_ON_PATTERNS_)
+        tcall_sc_patterns_(c, row->count);
+    row->of.members = (tcall_member *)tcall_sc_settle_(c, bytes);
+    if (tcall_row_is_map_(row->on) && c->top)
         tcall_sc_twice_(c, row);
 }
 
-/* Begins a list of schemas, or a schema: only: of that keyword. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
+/* Begins a list of schemas, or a schema. */
+static void tcall_sc_open_(tcall_sc_ *c, uint8_t what)
 {
-    const tcall_sc_level_ level = {on, only, 0};
-    c->open[++c->depth] = level;
+    c->open[++c->depth] = what;
+    c->base = c->top;
 }
 
-/* Makes the member of the schema at p. name: its quote, or p; only: the keyword
- * whose only schema it is. Returns whether its keywords are read next. */
-static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
-                             uint8_t only)
+/* Makes the member of the schema at p. name: its quote, or p; what: it is one
+ * of several, or the only one of its keyword. Returns whether its keywords are
+ * read next. */
+static bool tcall_sc_member_(tcall_sc_ *c, const char *name, uint8_t digits,
+                             const char *p, uint8_t what)
 {
     const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    const uint8_t digits = name == p ? 0 : c->digits;
-    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    const tcall_row *around = (const tcall_row *)(const void *)c->base;
+    const tcall_member made = {
+        name, {types, 0, digits, 0, *p == '{' ? around : NULL}};
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
         tcall_sc_fault_(c, p, "too many schemas", "split the schema");
-    if (!only)
-        c->open[c->depth].count++;
     if (*p == '{')
-        tcall_sc_open_(c, TCALL_ON_NOTHING_, only);
-    else if (only)
-        tcall_sc_list_(c, only, 1);
+        tcall_sc_open_(c, what);
     return *p == '{';
 }
 
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on;
+    uint8_t on = c->open[c->depth], digits = 0;
     const char *p = at;
-    c->digits = 0;
     if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        c->digits = tcall_sc_digits_(name);
+        digits = tcall_sc_digits_(name);
     }
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
     if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
         return tcall_text_skip_(p); /* names */
-    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+    if (tcall_sc_member_(c, at, digits, p, TCALL_SC_SCHEMA_))
         return p + 1;
     return tcall_text_skip_(p);
 }
@@ -490,8 +480,8 @@ TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 /* One type, or a list of them. */
 static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
-    const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
-    const char *at = first ? first : p;
+    const char *first = *p == '[' ? tcall_text_first_(p) : NULL,
+               *at = first ? first : p;
     uint8_t types = 0;
     for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
@@ -501,7 +491,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
                              "boolean or null");
         types |= type;
     }
-    tcall_sc_node_(c)->types = types;
+    tcall_sc_of_(c)->node.types = types;
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -511,8 +501,8 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     tcall_num_ n = tcall_text_number_(p);
     tcall_int value;
     int rest;
-    bool fits = tcall_num_whole_(&n, 0, &value, &rest);
-    fits = fits && !((tcall_uint)value >> 31);
+    bool fits =
+        tcall_num_whole_(&n, 0, &value, &rest) && !((tcall_uint)value >> 31);
     if (!rest && value <= INT16_MAX && value >= -INT16_MAX) {
         row->count = (uint16_t)value;
         row->flags |= TCALL_ROW_SMALL_;
@@ -580,10 +570,9 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
 /* Returns the keyword that one with this value is called today. */
 static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
 {
-    bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
-    if (on == TCALL_ON_ITEMS_ && prefix)
-        on = TCALL_ON_PREFIX_;
-    return on;
+    bool prefix =
+        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
+    return prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
 }
 
 /* Returns whether a keyword can be used here; else it is refused. A keyword of
@@ -605,7 +594,7 @@ static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
                          "name its draft in $schema");
     else if (tcall_sc_row_(c, today) ||
              (on == TCALL_ON_TYPE_ &&
-              tcall_sc_node_(c)->types != TCALL_SHAPE_ANY))
+              tcall_sc_of_(c)->node.types != TCALL_SHAPE_ANY))
         tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
     else if (!fits)
         tcall_sc_malformed_(c, p, begins);
@@ -614,29 +603,34 @@ static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
     return false;
 }
 
-/* Makes the rows of a keyword that needs no schemas. */
+/* Makes the row of a keyword that needs no schemas. */
 static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
 {
-    const tcall_match *match = NULL;
     tcall_row *row;
-    if (on == TCALL_ON_PATTERN_ && *p == '"') {
-        tcall_match *made = (tcall_match *)tcall_sc_push_(c, sizeof *made);
-        tcall_sc_pattern_(c, made, p);
-        match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
-    }
+    tcall_match *match;
     if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
         return;
     row = tcall_sc_row_add_(c, on, p, 0);
-    if (match) {
-        row->of.match = match;
+    if (on == TCALL_ON_PATTERN_ && *p == '"') {
+        match = (tcall_match *)tcall_sc_push_(c, sizeof *match);
+        tcall_sc_pattern_(c, match, p);
+        row->of.match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
         row->count = 1;
-    }
-    if (!c->top)
-        return;
-    if (on == TCALL_ON_REQUIRED_)
+    } else if (c->top && on == TCALL_ON_REQUIRED_) {
         row->count = tcall_sc_names_(c, p);
-    else if (tcall_keywords_[on].begins == '0')
+    } else if (c->top && tcall_keywords_[on].begins == '0') {
         tcall_sc_number_(c, row);
+    }
+}
+
+/* Counts the schemas in an object. */
+static uint32_t tcall_sc_schemas_(const char *p)
+{
+    const char *key = tcall_text_first_(p);
+    uint32_t count = 0;
+    for (; key; key = tcall_text_sibling_(key))
+        count += *tcall_text_value_(key) != '[';
+    return count;
 }
 
 /* Reads a name of the schema at hand: a keyword, or nothing that is known.
@@ -646,7 +640,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
@@ -656,29 +649,27 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     if (on == TCALL_ON_DEPENDENCIES_)
         tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
     on = tcall_sc_today_(c, on, p);
-    begins = tcall_keywords_[on].begins;
-    if (tcall_row_has_(on) && *p == (begins == 's' ? '[' : begins)) {
-        tcall_sc_open_(c, on, TCALL_ON_NOTHING_);
+    if (!tcall_row_has_(on)) {
+        tcall_sc_says_(c, on, p);
+        return tcall_text_skip_(p);
+    }
+    tcall_sc_row_add_(c, on, c->base, 0);
+    if (*p == (tcall_keywords_[on].begins == '{' ? '{' : '[')) {
+        if (!c->top && tcall_row_is_map_(on))
+            c->bytes += tcall_table_bytes_(on, tcall_sc_schemas_(p));
+        tcall_sc_open_(c, on);
         return p + 1;
     }
-    if (!tcall_row_has_(on))
-        tcall_sc_says_(c, on, p);
-    else if (tcall_sc_member_(c, p, p, on))
+    if (tcall_sc_member_(c, p, 0, p, TCALL_SC_ONLY_))
         return p + 1;
+    if (c->top)
+        tcall_sc_list_(c, sizeof(tcall_member));
     return tcall_text_skip_(p);
 }
 
-/* Returns whether a keyword counts beside a $ref. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
-{
-    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
 /* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
- * it meant it. */
+ * it meant it. What is empty, names the schema or only defines others counts
+ * not. */
 static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
@@ -687,8 +678,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
-        if (tcall_keywords_[on].drafts >> c->draft & 1 &&
-            tcall_is_beside_(on, p))
+        if (on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
+            tcall_keywords_[on].drafts >> c->draft & 1 &&
+            ((*p != '{' && *p != '[') || tcall_text_first_(p)))
             tcall_sc_refuse_(c, p,
                              "keyword beside $ref, which this draft ignores",
                              "put both into allOf, or use draft 2020-12");
@@ -719,8 +711,8 @@ static void tcall_sc_order_(tcall_row *rows, uint16_t count)
 static void tcall_sc_schema_(tcall_sc_ *c)
 {
     tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    tcall_node *node = tcall_sc_node_(c);
-    uint16_t count = c->open[c->depth].count;
+    tcall_member *member = tcall_sc_of_(c);
+    uint32_t bytes = (uint32_t)(c->top - c->base);
     if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
         row->on = TCALL_ON_ITEMS_;
         row->flags = TCALL_ROW_OLD_;
@@ -729,26 +721,26 @@ static void tcall_sc_schema_(tcall_sc_ *c)
     if (row)
         row->on = TCALL_ON_DEPENDENT_;
     if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
-        tcall_sc_beside_(
-            c, tcall_sc_text_((tcall_member *)(void *)tcall_sc_rows_(c) - 1));
-    if (!count)
+        tcall_sc_beside_(c, tcall_sc_text_(member));
+    c->base = (char *)(uintptr_t)member->node.rows;
+    member->node.rows = NULL;
+    if (!bytes)
         return;
-    row = (tcall_row *)tcall_sc_settle_(c, count * (uint32_t)sizeof *row);
-    tcall_sc_order_(row, count);
-    node->rows = row;
+    row = (tcall_row *)tcall_sc_settle_(c, bytes);
+    tcall_sc_order_(row, (uint16_t)(bytes / sizeof *row));
+    member->node.rows = row;
 }
 
 /* A list or a schema is over. */
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    const tcall_sc_level_ level = c->open[c->depth];
-    if (!level.on && c->top)
+    uint8_t what = c->open[c->depth--];
+    if (c->top && what >= TCALL_SC_SCHEMA_)
         tcall_sc_schema_(c);
-    c->depth--;
-    if (level.on)
-        tcall_sc_list_(c, level.on, level.count);
-    else if (level.only)
-        tcall_sc_list_(c, level.only, 1);
+    if (c->top && what != TCALL_SC_SCHEMA_)
+        tcall_sc_list_(c, what == TCALL_SC_ONLY_
+                              ? (uint32_t)sizeof(tcall_member)
+                              : (uint32_t)(c->top - c->base));
 }
 
 /* Walks over the text. */
@@ -756,15 +748,15 @@ TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
-    tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
+    tcall_sc_member_(c, p, 0, p, TCALL_SC_SCHEMA_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
             tcall_sc_close_(c);
             p++;
         } else {
-            p = c->open[c->depth].on ? tcall_sc_item_(c, p)
-                                     : tcall_sc_keyword_(c, p);
+            p = c->open[c->depth] < TCALL_SC_SCHEMA_ ? tcall_sc_item_(c, p)
+                                                     : tcall_sc_keyword_(c, p);
         }
     }
 }
@@ -786,7 +778,8 @@ TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
     return (uint16_t)(index < TCALL_NO_MEMBER_ ? index : TCALL_NO_MEMBER_);
 }
 
-/* Returns which member of a row a name of a pointer leads to, or NO_MEMBER. */
+/* Returns which member of a row a name of a pointer leads to, or what none is.
+ */
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
     uint16_t i = 0;
@@ -814,30 +807,32 @@ tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
     return row;
 }
 
+/* Reads the next name of a pointer; of one that cannot be read, a name that is
+ * in no text. */
+static tcall_str tcall_sc_step_(const char **p, char name[TCALL_NAME_MAX_])
+{
+    int len = -1;
+    if (**p == '/') {
+        ++*p;
+        len = tcall_pointer_step_(p, name);
+    }
+    return len < 0 ? tcall_str_of("\377") : tcall_slice_(name, (size_t)len);
+}
+
 /* Returns the member that the fragment of a URI leads to, or NULL. */
 static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
     const tcall_member *member = c->mark->member;
-    const tcall_row *row = NULL; /* a keyword that has several schemas */
+    char name[TCALL_NAME_MAX_];
     while (member && *p == '/') {
-        char bytes[TCALL_NAME_MAX_];
-        int len;
+        const tcall_row *row =
+            tcall_sc_row_named_(c, &member->node, tcall_sc_step_(&p, name));
         uint16_t i = 0;
-        tcall_str name;
-        p++;
-        len = tcall_pointer_step_(&p, bytes);
-        name = tcall_slice_(bytes, (size_t)(len < 0 ? 0 : len));
-        if (row) {
-            i = tcall_row_named_(row, name);
-        } else {
-            row = tcall_sc_row_named_(c, &member->node, name);
-            if (row && tcall_keywords_[row->on].begins != 's')
-                continue;
-        }
-        member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
-        row = NULL;
+        if (row && tcall_keywords_[row->on].begins != 's')
+            i = tcall_row_named_(row, tcall_sc_step_(&p, name));
+        member = row && i < row->count ? &row->of.members[i] : NULL;
     }
-    return row ? NULL : member;
+    return member;
 }
 
 /* Gives a $ref the member of the place that it points to. */
@@ -1075,11 +1070,9 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *);
     const tcall_str text = author->text;
     char *mem = (char *)author->mem;
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
-    uint32_t marks;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % sizeof mem;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
                                              : TCALL_E_LIMIT;
     tcall_sc_ c;
@@ -1097,13 +1090,13 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     c.draft = tcall_sc_draft_(text, author->draft);
     if (mem && author->size > pad) {
         c.top = mem + pad;
-        c.high = c.top + (author->size - pad) / word * word;
+        c.high = c.top + (author->size - pad) / sizeof mem * sizeof mem;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
-    marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    out->need = tcall_size_(c.bytes + c.marks * (uint32_t)sizeof *c.mark +
+                            (uint32_t)pad);
     if (!c.top || author->size < out->need)
         return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
     c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
@@ -1114,8 +1107,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
         return TCALL_E_SCHEMA;
     if (!author->end)
         tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
-    from = (size_t)(c.high - mem);
-    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
+    out->used = author->end ? author->size - (size_t)(c.high - mem)
+                            : pad + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }

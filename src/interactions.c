@@ -97,7 +97,7 @@ static const char tcall_interactions_body_[] =
     ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
     "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
     "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
-    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%R";
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_interactions_request_ = {
     tcall_interactions_body_, tcall_interactions_forms_,

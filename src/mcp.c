@@ -391,13 +391,13 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
+        bool within = misfit->steps > from; /* else the whole is wrong */
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        if (misfit->steps > from)
-            tcall_write_misfit(&mcp->out, misfit,
-                               tcall_mcp_shape_of_(mcp->tool), from);
-        else /* with all of them: the message's shape knows them as a whole */
-            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+        tcall_write_misfit(&mcp->out, misfit,
+                           within ? tcall_mcp_shape_of_(mcp->tool)
+                                  : &tcall_mcp_shape_,
+                           within ? from : 0);
     }
     return TCALL_E_INVALID;
 }
@@ -633,7 +633,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 
 int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 {
-    int error = TCALL_OK;
+    int error = TCALL_OK, failed;
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
@@ -644,10 +644,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
                            end + (end < len));
         if (end == len)
             break;
-        if (error == TCALL_OK)
-            error = tcall_mcp_line_(mcp);
-        else
-            tcall_mcp_line_(mcp);
+        failed = tcall_mcp_line_(mcp);
+        error = error ? error : failed;
         bytes += end + 1;
         len -= end + 1;
     }
@@ -699,12 +697,13 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 
 /* ---- the tools of a registry ---- */
 
-/* Tools may have come and gone. */
+/* Tools may have come and gone; of a registry that cannot be used there are
+ * none. */
 static void tcall_mcp_refresh_(tcall_mcp *mcp)
 {
-    mcp->desc.tools = mcp->desc.tc->desc.tools;
-    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
-    mcp->desc.allow = mcp->desc.tc->desc.allow;
+    const tcall *tc = mcp->desc.tc;
+    mcp->desc.tools = tc ? tc->desc.tools : NULL;
+    mcp->desc.tool_count = (uint16_t)(tc ? tc->desc.tool_count : 0);
 }
 
 static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
@@ -762,10 +761,7 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    tcall_mcp_desc own = *desc;
+    int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    int started;
-    own.tool_count = 0;
-    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }

@@ -53,7 +53,7 @@ static const char tcall_ollama_body_[] =
     "\"model\":\"%M\",\"messages\":["
     "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
     "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
-    ",\"stream\":%R";
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_ollama_request_ = {
     tcall_ollama_body_,   tcall_ollama_forms_,

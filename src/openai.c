@@ -95,8 +95,8 @@ static const char tcall_openai_body_[] =
     "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
     "%<L\"tools\":[%L]%>"                      /* and the choice among them */
     TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
-    "%<V\"max_completion_tokens\":%X%>%<v\"max_tokens\":%X%>"
-    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%R";
+    "%<X%<Q\"max_tokens\":%X%>%<q\"max_completion_tokens\":%X%>%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 /* OpenAI's own has no reasoning that goes back. */
 static const tcall_request_forms_ tcall_openai_request_ = {

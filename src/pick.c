@@ -265,9 +265,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
     case '\n':
     case 0x3002: words->sentence = next; break;
     case '"':
-        if (!words->json || *words->start != '"') /* an escaped one */
-            break;
-        words->in_key = tcall_split_is_key_(words, next);
+        words->in_key = words->json && tcall_split_is_key_(words, next);
         if (words->in_key)
             words->sentence = next;
         break;
@@ -630,27 +628,11 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
  * tool, in quarters: when it is the word itself, when it is a synonym or has
  * the same prefix, and for the length of the texts. Words of all schemas need
  * no list: being common, they weigh nothing. */
-enum { TCALL_TEXT_PARAMETERS_ = 4 };
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[] = {
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
-
-/* Returns one of the texts of a tool. Of parameters there can be several: the
- * one after the last is empty. */
-static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
-{
-    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
-    texts[0] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
-        return tcall_shape_words_(tcall_tool_shape_(tool),
-                                  index - TCALL_TEXT_PARAMETERS_);
-    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
-}
 
 /* Adds a word of a tool to the sums of the terms that have this key; what is
  * only like them counts once. Returns whether there is such a term. */
@@ -673,30 +655,86 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads a text of a tool into its record. The prefix of a word counts only when
+ * its stem is no key. */
+static void tcall_record_text_(const tcall_ranking_ *ranking,
+                               tcall_record_ *record, unsigned which,
+                               tcall_str text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[which];
+    unsigned asked = 0;
+    tcall_split_ words;
+    tcall_split_init_(&words, text);
+    words.wanted = ranking->initials;
+    while (tcall_split_next_(&words))
+        if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+            (words.prefix &&
+             tcall_record_hit_(ranking, record, words.prefix, weight)))
+            asked += 16;
+    if (which == TCALL_TEXT_NAME_ && words.count)
+        record->name = (uint8_t)(asked / words.count);
+    record->length = (uint16_t)tcall_at_most_(
+        (size_t)record->length + weight->length * words.count, 0xFFFF);
+}
+
+/* Reads words that are each ended by NUL. */
+static void tcall_record_words_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const char *words,
+                                int count)
+{
+    const char *end = tcall_word_at_(words, count);
+    tcall_record_text_(ranking, record, TCALL_TEXT_PARAMETERS_,
+                       tcall_slice_(words, (size_t)(end - words)));
+}
+
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth);
+
+/* Reads the words of a value's shape. */
+static void tcall_record_value_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const tcall_shape *from,
+                                int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_record_words_(ranking, record, (const char *)shape->more,
+                            (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_value_(ranking, record, (const tcall_shape *)shape->more,
+                            depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_object_(ranking, record, (const tcall_object *)shape->more,
+                             depth + 1);
+}
+
+/* Reads the words of an object's shape: names, descriptions, choices. The
+ * outermost has the depth 1. */
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_record_words_(ranking, record, object->names, object->count);
+    tcall_record_words_(ranking, record, object->descriptions, object->count);
+    for (i = 0; i < object->count; i++)
+        tcall_record_value_(ranking, record, object->members + i, depth);
+}
+
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    tcall_str text = tcall_tool_text_(tool, 0);
-    unsigned length = 1, asked = 0, i;
-    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
-        const struct tcall_text_weight_ *weight =
-            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
-        tcall_split_ words;
-        tcall_split_init_(&words, text);
-        words.wanted = ranking->initials;
-        while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
-                asked += 16;
-        length += weight->length * words.count;
-        if (i == 0 && words.count)
-            record->name = (uint8_t)(asked / words.count);
-        text = tcall_tool_text_(tool, i + 1);
-    }
-    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+    const char *const texts[] = {tool->name, tool->title, tool->description,
+                                 tool->tags, tool->parameters.text};
+    const tcall_object *shape = tcall_tool_shape_(tool);
+    unsigned i;
+    record->length = 1;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++)
+        tcall_record_text_(ranking, record, i, tcall_str_of(texts[i]));
+    if (shape)
+        tcall_record_object_(ranking, record, shape, 1);
 }
 
 /* ---- tools that may be picked */
@@ -1046,25 +1084,23 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
     const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    tcall_writer saved;
-    tcall_writer_init(&saved, NULL, 0);
+    size_t texts = 0;
+    tcall_writer shapes;
+    tcall_writer_init(&shapes, NULL, 0);
     for (; tool < end; tool++) {
-        const char *schema = tool->provider_schema.text
-                                 ? tool->provider_schema.text
-                                 : tool->parameters.text;
+        const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
             i++;
         if (i < count || tcall_withheld_(tc, tool))
             continue;
-        tcall_write_text(&saved, tool->name);
-        tcall_write_text(&saved, tool->description ? tool->description : "");
-        if (schema)
-            tcall_write_text(&saved, schema);
-        else if (tcall_tool_shape_(tool))
-            tcall_write_shape(&saved, tcall_tool_shape_(tool));
+        texts += tcall_str_of(tool->name).len +
+                 tcall_str_of(tool->description).len +
+                 tcall_str_of(schema ? schema : tool->parameters.text).len;
+        if (!schema && tcall_tool_shape_(tool))
+            tcall_write_shape(&shapes, tcall_tool_shape_(tool));
     }
-    return saved.len;
+    return texts + shapes.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
@@ -1097,7 +1133,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "terms", '[');
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -1152,22 +1188,18 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "scorers", '[');
     for (i = 0; i < ranking->opts.scorer_count; i++) {
         const char *name = ranking->opts.scorers[i].name;
         tcall_write_string(w, name ? name : "words");
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "picks", '[');
     for (n = 0; n < report->count; n++)
         tcall_write_ranked_(w, ranking, &report->picks[n]);
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "excluded", '[');
     for (i = 0; i < ranking->count; i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))

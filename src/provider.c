@@ -29,14 +29,13 @@
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * Of a tool: %N its name, %T its description, %J its schema, %F whether it is
- * strict, which is known behind the schema.
+ * Of a tool: %N its name, %T its description, %J its schema; behind that it is
+ * known whether it is strict.
  *
  * Of a request: %M the model, %S the instructions, %X the limit of the answer,
- * %A the same where there has to be one, %C the tokens of a conversation, %K
- * the tool that must be called, %P whether calls may come side by side, %R
- * whether it streams, %G the member that the words of a reasoning are; %I the
- * items and %L the tools, which whoever fills the form writes.
+ * %C the tokens of a conversation, %K the tool that must be called, %G the
+ * member that the words of a reasoning are; %I the items and %L the tools,
+ * which whoever fills the form writes.
  */
 
 /* Items are parts of messages, where a format has those. On which side of the
@@ -74,30 +73,25 @@ typedef struct tcall_filling_ {
     const tcall_provider *provider;
     const tcall_request_forms_ *forms;
     const tcall_chat_request *request;
-    tcall_item item;        /* at hand */
+    tcall_item *item;       /* at hand, or NULL */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
-    bool strict;  /* the tool at hand */
-    bool sent;    /* there are tools */
-    bool user;    /* the last item is one of the user, not a result */
-    char choice;  /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side; /* TCALL_SIDE_..._ of the last item */
+    uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
+    bool sent;      /* there are tools */
+    bool user;      /* the last item is one of the user, not a result */
+    char choice;    /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
-
-static const char *tcall_truth_(bool truth)
-{
-    return truth ? "true" : "false";
-}
 
 /* What belongs into a hole, unless it is written otherwise. A call whose
  * arguments are no object was not run; it goes back without. */
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
     const tcall_chat_request *request = f->request;
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     switch (hole) {
     case 'M': return tcall_str_of(request->model);
     case 'S': return tcall_str_of(request->system);
@@ -105,9 +99,6 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
     case 'G': return tcall_str_of(f->provider->member);
     case 'N': return tcall_str_of(f->tool->name);
     case 'T': return tcall_str_of(f->tool->description);
-    case 'P': return tcall_str_of(tcall_truth_(!request->no_parallel));
-    case 'R': return tcall_str_of(tcall_truth_(request->stream));
-    case 'F': return tcall_str_of(tcall_truth_(f->strict));
     default: break;
     }
     if (hole == 'i' || hole == 'm')
@@ -120,38 +111,47 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
         return item->signature;
     return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
-               : item->text;
+           : item ? item->text
+                  : tcall_slice_(NULL, 0);
 }
 
-/* Does a condition hold? Those that are not listed are that a hole has
- * something to hold, or that the choice is this one. */
-static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
+/* A condition that holds, as a bit. */
+#define TCALL_WHERE_(letter, truth) \
+    ((uint32_t)((truth) ? 1 : 0) << ((letter) - 'A'))
+
+/* The conditions of a request, which are capitals in forms. */
+static uint32_t tcall_request_holds_(const tcall_filling_ *f)
 {
     const tcall_chat_request *request = f->request;
     const unsigned quirks = f->provider->quirks;
     const bool limited = request->max_tokens > 0, large = request->context > 0;
-    switch (condition) {
-    case 'X': return limited;
-    case 'x': return !limited;
-    case 'C': return large;
-    case 'B': return limited || large;
-    case 'W': return limited || f->choice > '0';
-    case 'V': return limited && !(quirks & TCALL_QUIRK_MAX_TOKENS);
-    case 'v': return limited && quirks & TCALL_QUIRK_MAX_TOKENS;
-    case 'U': return request->stream && !(quirks & TCALL_QUIRK_NO_USAGE);
-    case 'Y': return (quirks & TCALL_QUIRK_ASK_REASONING) != 0;
-    case 'Z': return request->cache_prompt;
-    case 'L': return f->sent;
-    case 'F': return f->strict;
-    case 'P':
-        return f->sent &&
-               (quirks & TCALL_QUIRK_SAY_PARALLEL ||
-                (request->no_parallel && !(quirks & TCALL_QUIRK_NO_PARALLEL)));
-    default: break;
-    }
-    return condition >= '0' && condition <= '9'
-               ? f->choice == condition
-               : tcall_hole_(f, condition).len > 0;
+    const bool one = request->no_parallel;
+    return TCALL_WHERE_('X', limited) | TCALL_WHERE_('C', large) |
+           TCALL_WHERE_('B', limited || large) |
+           TCALL_WHERE_('W', limited || f->choice > '0') |
+           TCALL_WHERE_('Q', quirks & TCALL_QUIRK_MAX_TOKENS) |
+           TCALL_WHERE_('R', request->stream) |
+           TCALL_WHERE_('U',
+                        request->stream && !(quirks & TCALL_QUIRK_NO_USAGE)) |
+           TCALL_WHERE_('Y', quirks & TCALL_QUIRK_ASK_REASONING) |
+           TCALL_WHERE_('Z', request->cache_prompt) |
+           TCALL_WHERE_('S', request->system && *request->system) |
+           TCALL_WHERE_('L', f->sent) | TCALL_WHERE_('O', one) |
+           TCALL_WHERE_(
+               'P', f->sent && (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                                (one && !(quirks & TCALL_QUIRK_NO_PARALLEL))));
+}
+
+/* Does a condition hold? A digit: the choice is this one; of an item: it has
+ * that; other small letters: the capital one does not hold. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
+{
+    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
+    if (condition <= '9')
+        return f->choice == condition;
+    if (strchr("smt", condition))
+        return tcall_hole_(f, condition).len > 0;
+    return holds == (condition < 'a');
 }
 
 /* Does the user give this member of the body? The key begins with a quote. */
@@ -185,7 +185,7 @@ static bool tcall_is_letter_or_digit_(char c)
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
+TCALL_NOINLINE_ static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
     char legal[64] = "_";
     size_t i;
@@ -222,37 +222,30 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+TCALL_NOINLINE_ static void tcall_write_base64_(tcall_writer *out,
+                                                tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
+    const uint8_t *in = (const uint8_t *)bytes.ptr;
+    size_t part, at;
+    int i;
+    for (part = 0; part < bytes.len; part += 480) {
         if (!tcall_write_part_(out))
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        for (at = part; at < bytes.len && at < part + 480; at += 3) {
+            const size_t left = bytes.len - at;
+            const uint32_t bits = (uint32_t)in[at] << 16 |
+                                  (uint32_t)(left > 1 ? in[at + 1] : 0) << 8 |
+                                  (left > 2 ? in[at + 2] : 0u);
+            char text[4];
+            for (i = 0; i < 4; i++)
+                text[i] =
+                    (size_t)i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -299,7 +292,7 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
     const tcall_str text = tcall_hole_(f, hole);
     tcall_writer *out = f->out;
-    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
+    if (hole == 'r' && f->item->error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'X')
         tcall_write_int(out, f->request->max_tokens);
@@ -309,7 +302,9 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
         tcall_write_description_(out, text.ptr ? text.ptr : "",
                                  f->request->variables);
     else if (hole == 'J')
-        f->strict = tcall_strict_write_(out, f->tool, &f->budget);
+        f->holds =
+            (f->holds & ~TCALL_WHERE_('F', true)) |
+            TCALL_WHERE_('F', tcall_strict_write_(out, f->tool, &f->budget));
     else if (hole == 'b')
         tcall_write_base64_(out, text);
     else if (hole == 'n')
@@ -420,17 +415,17 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
     const tcall_provider *to = f->provider;
     return to->reasoning && !f->request->chat->edited &&
-           tcall_str_eq(f->item.name, tcall_str_of(to->name));
+           tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
 /* The pass in which the item at hand is written. */
 static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
         return TCALL_PASS_NONE_;
     if (f->provider->quirks & TCALL_QUIRK_ORDERED)
         return TCALL_PASS_REASONING_;
-    if (f->item.kind == TCALL_ITEM_TEXT)
+    if (f->item->kind == TCALL_ITEM_TEXT)
         return TCALL_PASS_TEXT_;
     return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
@@ -441,7 +436,7 @@ static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_item *item = &f->item;
+    tcall_item *item = f->item;
     const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
     const bool call = item->kind == TCALL_ITEM_CALL;
     const bool own = call ? signs : tcall_owns_reasoning_(f);
@@ -528,7 +523,7 @@ static bool tcall_holds_all_(const tcall_filling_ *f)
  * reasoning behind a call. */
 static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
     const bool model = f->side && f->side < TCALL_SIDE_USER_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
@@ -547,7 +542,7 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 /* Returns the form that the item at hand is written in on its side, or NULL. */
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const char *forms = f->forms->items, *form;
     unsigned row = item->kind;
     if (row == TCALL_ITEM_RESULT && item->error &&
@@ -573,14 +568,10 @@ static const char tcall_no_answer_[] =
  * with the item at this place. */
 static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_counted_ *counted = f->counted;
-    if (!counted || !at || f->out->error || f->out->len == f->begun)
-        return;
-    counted->to = f->provider;
-    counted->at = at;
-    counted->len = f->out->len - f->begun;
-    counted->last = f->out->last;
-    counted->state = f->side;
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
 }
 
 /* A request that is only counted begins where the user began to speak when it
@@ -604,11 +595,11 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
-    const bool opens = tcall_item_opens_(&f->item);
+    const bool data = to && f->item->flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
-        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        (tcall_holds_all_(f) && tcall_item_is_blank_(f->item)))
         return;
     if (opens && !f->user)
         tcall_count_note_(f, at);
@@ -624,7 +615,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
     if (form)
         tcall_write_form_(f, form);
     else
-        f->forms->data(f->out, f->item.text);
+        f->forms->data(f->out, f->item->text);
 }
 
 /* Writes one answer of the model, which begins at this place, with the results
@@ -636,18 +627,18 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
     size_t at, next = from;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
-        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
-                               !tcall_is_users_(f->item.kind);
+        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
+                               !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
             if (pass != tcall_pass_of_(f, after_call) &&
                 (pass != TCALL_PASS_RESULTS_ ||
-                 f->item.kind != TCALL_ITEM_CALL))
+                 f->item->kind != TCALL_ITEM_CALL))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
-                tcall_find_result_(chat, next, &f->item);
-            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+                tcall_find_result_(chat, next, f->item);
+            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
     }
@@ -656,20 +647,23 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 
 /* Writes the items of a request. Results are written with their answer; one
  * without a call is not. */
-static void tcall_write_items_(tcall_filling_ *f)
+TCALL_NOINLINE_ static void tcall_write_items_(tcall_filling_ *f)
 {
     const tcall_chat *chat = f->request->chat;
+    tcall_item item;
     size_t at = tcall_count_from_(f), next = at;
-    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
-        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
-            f->item.kind = TCALL_ITEM_USER;
-            f->item.text = tcall_str_of("(an image was here, which is gone)");
+    f->item = &item;
+    for (; tcall_chat_next(chat, &next, f->item); at = next) {
+        if (f->item->kind == TCALL_ITEM_IMAGE && !f->item->text.len) {
+            f->item->kind = TCALL_ITEM_USER;
+            f->item->text = tcall_str_of("(an image was here, which is gone)");
         }
-        if (!tcall_is_users_(f->item.kind))
+        if (!tcall_is_users_(f->item->kind))
             next = tcall_write_answer_(f, at);
-        else if (f->item.kind != TCALL_ITEM_RESULT)
+        else if (f->item->kind != TCALL_ITEM_RESULT)
             tcall_write_item_(f, at);
     }
+    f->item = NULL;
     tcall_message_end_(f);
 }
 
@@ -718,7 +712,7 @@ static const char tcall_function_tool_[] =
 #define TCALL_OPENAI_CHOICES_(named)                                    \
     "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
     "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
-    "%<P\"parallel_tool_calls\":%P%>"
+    "%<P\"parallel_tool_calls\":%<Ofalse%>%<otrue%>%>"
 
 /* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
  * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
@@ -764,6 +758,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     for (i = 0; i < request->tool_count; i++)
         f.sent = f.sent || tcall_is_sent_(provider, request, i);
     f.choice = tcall_choice_of_(&f);
+    f.holds = tcall_request_holds_(&f);
     tcall_write_open(out, '{');
     for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
         if (*form == 'I')

@@ -191,12 +191,23 @@ typedef struct tcall_words {
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
-    TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
-    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
-    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
-    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
-    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
+    TCALL_KEEPS_SIGNS_ = 1,
+    TCALL_KEEPS_WORDS_ = 2,
+    TCALL_KEEPS_LISTS_ = 4,
+    TCALL_KEEPS_DATA_ = 8,
+
+    TCALL_REASONING_NONE = 0,
+    /* of calls, texts and reasoning */
+    TCALL_REASONING_SIGNATURES = 16 | TCALL_KEEPS_SIGNS_,
+    /* words, as tcall_provider.member */
+    TCALL_REASONING_TEXT = TCALL_KEEPS_WORDS_,
+    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DETAILS = TCALL_KEEPS_LISTS_,
+    /* words, signatures and what is no words */
+    TCALL_REASONING_DATA = TCALL_KEEPS_SIGNS_ | TCALL_KEEPS_WORDS_ |
+                           TCALL_KEEPS_LISTS_ | TCALL_KEEPS_DATA_,
+    /* elements whose type says so, as they came */
+    TCALL_REASONING_ELEMENTS = 32 | TCALL_KEEPS_SIGNS_
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */

@@ -99,7 +99,7 @@ TCALL_FORMS_(
  * strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
-    "\"parameters\":%J,\"strict\":%F}";
+    "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
 
 /* Nothing is kept on the server: the reasoning has to come along. */
 #define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
@@ -107,7 +107,7 @@ static const char tcall_responses_body_[] =
     "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
     "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
         TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
-                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%R";
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_responses_request_ = {
     tcall_responses_body_, tcall_responses_forms_,

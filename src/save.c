@@ -18,20 +18,14 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-/* What a turn waits for. */
+/* What a turn waits for; one more says that it is a plan. */
 enum {
-    TCALL_SAVE_REST_,    /* no turn is under way */
-    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
-    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
-    TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_,   /* the same of a plan */
-    TCALL_SAVE_COUNT_
+    TCALL_SAVE_REST_,     /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls have no result: they are to run, or wait for
+                           * tcall_agent_result */
+    TCALL_SAVE_ASKS_ = 3, /* a request has no answer */
+    TCALL_SAVE_COUNT_ = 5
 };
-
-/* The states in which an agent goes on then. */
-static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
-    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
-    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
@@ -195,12 +189,11 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = TCALL_SAVE_REST_;
-    while (waits < TCALL_SAVE_ASKS_ &&
-           tcall_save_states_[waits] != agent->state)
-        waits++;
-    /* the same of a plan is the next one */
-    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
+    const bool calls = agent->state == TCALL_AGENT_CALLS_;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    return (uint32_t)(calls ? TCALL_SAVE_CALLS_ : TCALL_SAVE_ASKS_) +
+           agent->turn.plan;
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -270,6 +263,8 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
         agent->answer.calls -= agent->call_at;
         agent->call_at = 0;
     }
+    if (item.kind == TCALL_ITEM_USER)
+        agent->question = chat->block->low - chat->start;
     agent->answer.calls += item.kind == TCALL_ITEM_CALL;
     agent->call_at += item.kind == TCALL_ITEM_RESULT;
     saved->users = tcall_is_users_(item.kind);
@@ -281,17 +276,17 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
 static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
     const bool open = agent->call_at < agent->answer.calls;
-    const bool planned = waits == TCALL_SAVE_PLANNED_;
-    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
-        (open && !planned && waits != TCALL_SAVE_CALLS_))
+    const bool calls = waits != TCALL_SAVE_REST_ && waits < TCALL_SAVE_ASKS_;
+    const bool plan =
+        waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
+    if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
     memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, tcall_save_states_[waits],
-                       planned || waits == TCALL_SAVE_PLANS_,
-                       tcall_slice_(NULL, 0));
-    return planned ? TCALL_OK : TCALL_E_AGAIN;
+    tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
+                       plan, tcall_slice_(NULL, 0));
+    return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Are the bytes whole, and of this version? Takes the mark and the sum away. */
@@ -344,7 +339,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->unanswered = agent->turn.plan = false;
+    agent->question = 0;
+    agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);

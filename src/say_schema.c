@@ -43,12 +43,12 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
     tcall_write_char_(writer, ':');
 }
 
-/* Writes it as a value of a node. */
+/* Writes value / 10^digits as a value. */
 static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
+                               int digits)
 {
     tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
+    tcall_put_number_(writer, value, digits);
 }
 
 /* ---- all of a shape ----
@@ -58,56 +58,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * that a value is in; the outermost has 1.
  */
 
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
-
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
@@ -116,7 +66,7 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
     TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node);
+    tcall_put_decimal_(writer, range->initial, node->digits);
 }
 #endif
 
@@ -156,10 +106,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
     else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
+        tcall_put_decimal_(writer, is.narrow, node->digits);
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
+        tcall_put_decimal_(writer, is.wide, node->digits);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
         tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
@@ -287,10 +237,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else {
         for (i = 0; i < limits->digits; i++)
             one *= 10;
-        tcall_write_comma_(out);
-        tcall_put_number_(out,
-                          tcall_nearest_(limits, one, one, step ? step : one),
-                          limits->digits);
+        tcall_put_decimal_(out,
+                           tcall_nearest_(limits, one, one, step ? step : one),
+                           limits->digits);
     }
 }
 
@@ -474,13 +423,13 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
         "minLength\0maxLength\0minItems\0maxItems\0";
     tcall_limit_ limit;
     const uint8_t of = tcall_limits_of_(shape->kind);
-    bool kept = view->mode == TCALL_STRICT_NONE;
     tcall_limit_of_(&limit, shape, high);
-    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = of != TCALL_LIMITS_LENGTH_;
-    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
-    if (!limit.how || !kept)
+    /* OpenAI knows no lengths of strings, Anthropic arrays of at least one */
+    if (!limit.how ||
+        (view->mode == TCALL_STRICT_OPENAI && of == TCALL_LIMITS_LENGTH_) ||
+        (view->mode == TCALL_STRICT_ANTHROPIC &&
+         (of != TCALL_LIMITS_ITEMS_ || high || limit.number > 1)) ||
+        view->mode == TCALL_STRICT_OLLAMA)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
@@ -811,7 +760,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
+    for (; name; name = tcall_text_sibling_(name))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }

@@ -60,27 +60,26 @@ static void tcall_write_joined_(tcall_writer *out, const char *first,
                                 const char *next, const char *end, unsigned row)
 {
     const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
-    const bool joined = row < TCALL_DETAIL_JOINED_;
+    tcall_str last = {NULL, 0};
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
         const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (joined && !text) {
+        if (!text) {
             tcall_write_key(out, key);
             tcall_write_char_(out, '"');
         }
         text = more;
-        if (joined)
-            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
-                              tcall_text_inner_(text).len);
+        last = tcall_text_inner_(text);
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, last.ptr, last.len);
     }
-    if (text && joined)
-        tcall_write_char_(out, '"');
-    if (!text || joined)
+    if (!text)
         return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (row >= TCALL_DETAIL_JOINED_)
+        tcall_write_bytes(out, last.ptr, last.len);
+    tcall_write_char_(out, '"');
 }
 
 /* Is the key, quotes included, one of those that are put together? */

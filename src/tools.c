@@ -14,7 +14,7 @@
  * never called. */
 TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 {
-    if (tc->ready)
+    if (tc->error > 0)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
@@ -97,16 +97,6 @@ static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
     return tcall_namesake_(tc, name, NULL);
-}
-
-const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
-{
-    while (*i < tc->desc.tool_count) {
-        const tcall_tool *tool = &tc->desc.tools[(*i)++];
-        if (tcall_enabled(tool, allow))
-            return tool;
-    }
-    return NULL;
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -376,12 +366,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
     tc->distinct = false; /* of rows that are added nobody knows */
-    tc->error = r;
+    tc->error = r < 0 ? r : 1;
     tc->busy = NULL;
-    if (r < 0) {
+    if (r < 0) { /* nothing can be found, and so nothing can be called */
         tc->desc.tool_count = 0;
         tc->desc.stages = NULL;
     }

@@ -396,10 +396,11 @@ typedef struct tcall_desc {
                                   * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
-    tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
-                             * may want to forge what an approval is bound to */
-    void *user;             /* for all of the above */
+    tcall_session *session;   /* of calls that have none of their own */
+    const uint64_t *hash_key; /* two numbers, of all hashes: random and secret,
+                               * where others may want to forge what an approval
+                               * is bound to; NULL: both are 0 */
+    void *user;               /* for all of the above */
 } tcall_desc;
 
 struct tcall {
@@ -409,9 +410,8 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
-    bool distinct; /* in tcall_init: no two rows have one name */
-    bool ready;
-    int error;                /* of tcall_init */
+    bool distinct;            /* in tcall_init: no two rows have one name */
+    int error;                /* of tcall_init; 1: none, it is ready */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
@@ -442,28 +442,21 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
-/* Returns the tool with this name, or NULL. */
+/* Returns the tool with this name, or NULL. All of them are the rows of
+ * tc->desc.tools. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* Returns true when permissions `allow` suffice to see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool, as
+ * none do for a row of tc->desc.tools that is free. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Visits the tools that permissions `allow` suffice for:
- *
- *     size_t i = 0;
- *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
- */
-TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
-                                            unsigned allow);
 
 /* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
  * texts must stay; it is checked like those of tcall_init, but its schema is
  * compiled when a call comes. So a function can make a definition, and the
  * tools of one registry can be added to another:
  *
- *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
- *         row = *tool;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
- *     }
+ *     row = *tcall_find(&other, name);
+ *     row.provided_by = "other";
+ *     tcall_add(&tc, &row);
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block

@@ -107,11 +107,12 @@ static int add(const char *name)
 static const char *names(unsigned allow)
 {
     static char list[128];
-    const tcall_tool *t;
-    size_t i = 0;
+    size_t i;
     list[0] = '\0';
-    while ((t = tcall_next_tool(&tc, &i, allow)) != NULL) {
-        strcat(list, t->name);
+    for (i = 0; i < tc.desc.tool_count; i++) {
+        if (!tcall_enabled(&tc.desc.tools[i], allow))
+            continue;
+        strcat(list, tc.desc.tools[i].name);
         strcat(list, " ");
     }
     return list;
@@ -298,7 +299,6 @@ static void test_provided(void)
     static tcall_tool theirs[2];
     tcall other;
     tcall_desc d;
-    const tcall_tool *t;
     tcall_call call;
     size_t i;
     memset(&d, 0, sizeof d);
@@ -312,8 +312,8 @@ static void test_provided(void)
     d.tool_count = 2;
     CHECK(tcall_init(&other, &d) == TCALL_OK);
     start(false, 4);
-    for (i = 0; (t = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL;) {
-        tcall_tool row = *t;
+    for (i = 0; i < other.desc.tool_count; i++) {
+        tcall_tool row = other.desc.tools[i];
         row.provided_by = "other";
         CHECK(tcall_add(&tc, &row) >= 0);
     }

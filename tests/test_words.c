@@ -3,6 +3,7 @@
 #define TOOLCALL_STATIC
 #include "../src/pick.c"
 #include "../src/chat.c"
+#include "../src/invoke.c"
 #include "check.h"
 
 static bool is(const char *text, const char *found, const char *wanted)

@@ -22,11 +22,9 @@ INLINED = 5
 RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_write_schema_value_": 4,
              # TOOLCALL_SHAPE_LEVELS: a shape, as a struct and as a schema
-             "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_value_words_": 6,
+             "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_record_value_": 6,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
-             # once, for what follows an escape that is none
-             "tcall_mask_byte_": 2,
              # a text with parts, of which some are texts with parts
              "tcall_write_parts_": 2,
              # what is written behind a mask is not masked again
