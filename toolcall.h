@@ -1084,7 +1084,7 @@ TCALL_API int tcall_json_check(tcall_str text);
  * the text and, where at is not NULL, the offset in *at. Names that stand twice
  * in an object, however they are escaped, are refused, and numbers beyond the
  * range of double. It takes no memory: what it costs to find the former grows
- * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * with the square of the names of one object from some 30 on (10,000: 0.3 s on
  * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
@@ -2531,10 +2531,11 @@ typedef struct tcall_desc {
                                   * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
-    tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
-                             * may want to forge what an approval is bound to */
-    void *user;             /* for all of the above */
+    tcall_session *session;   /* of calls that have none of their own */
+    const uint64_t *hash_key; /* two numbers, of all hashes: random and secret,
+                               * where others may want to forge what an approval
+                               * is bound to; NULL: both are 0 */
+    void *user;               /* for all of the above */
 } tcall_desc;
 
 struct tcall {
@@ -2544,9 +2545,8 @@ struct tcall {
                           * desc.report is named; else NULL. Static text */
     uint16_t repairs;    /* how many were tried */
     /* private */
-    bool distinct; /* in tcall_init: no two rows have one name */
-    bool ready;
-    int error;                /* of tcall_init */
+    bool distinct;            /* in tcall_init: no two rows have one name */
+    int error;                /* of tcall_init; 1: none, it is ready */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
@@ -2577,28 +2577,21 @@ TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
-/* Returns the tool with this name, or NULL. */
+/* Returns the tool with this name, or NULL. All of them are the rows of
+ * tc->desc.tools. */
 TCALL_API const tcall_tool *tcall_find(const tcall *tc, tcall_str name);
-/* Returns true when permissions `allow` suffice to see and call the tool. */
+/* Returns true when permissions `allow` suffice to see and call the tool, as
+ * none do for a row of tc->desc.tools that is free. */
 TCALL_API bool tcall_enabled(const tcall_tool *tool, unsigned allow);
-/* Visits the tools that permissions `allow` suffice for:
- *
- *     size_t i = 0;
- *     while ((tool = tcall_next_tool(tc, &i, allow)) != NULL)
- */
-TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
-                                            unsigned allow);
 
 /* Adds a tool at run time, to a registry with desc.rows. The row is copied, its
  * texts must stay; it is checked like those of tcall_init, but its schema is
  * compiled when a call comes. So a function can make a definition, and the
  * tools of one registry can be added to another:
  *
- *     while ((tool = tcall_next_tool(&other, &i, TCALL_EVERYTHING)) != NULL) {
- *         row = *tool;
- *         row.provided_by = "other";
- *         tcall_add(&tc, &row);
- *     }
+ *     row = *tcall_find(&other, name);
+ *     row.provided_by = "other";
+ *     tcall_add(&tc, &row);
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
@@ -2866,7 +2859,7 @@ struct tcall_ctx {
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     uint32_t deadline;    /* 0: there is none */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t last_hook;   /* the one of the stage at hand that ended last */
     uint16_t around;      /* where the hook is that is around what runs */
     int16_t last_attempt; /* how the last attempt ended */
     tcall_str output;     /* in the block while a hook after the run waits */
@@ -2929,10 +2922,9 @@ struct tcall_call {
     const tcall_attempt *runs; /* with what hooks injected, for the tool and
                                 * nobody else, and not in that list; NULL: asked
                                 */
+    struct tcall_loops *loops; /* private: an agent's; NULL: it breaks none */
+    size_t mark; /* private: of the block, see tcall_block_release_ */
     tcall_ctx cx;
-    /* private */
-    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
@@ -2983,6 +2975,18 @@ TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
  * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
  * things, reads or changes everything. */
 TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* Makes the events of calls: tcall_desc.events is this where there is an
+ * on_event. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_events_ tcall_events;
+#endif
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
@@ -3063,18 +3067,6 @@ TCALL_API int tcall_mask_end(tcall_mask *mask);
 #ifndef TOOLCALL_STATIC
 TCALL_API const tcall_stages_ tcall_stages;
 #endif
-
-/* Makes the events of calls: tcall_desc.events is this where there is an
- * on_event. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const struct tcall_events_ tcall_events;
-#endif
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -3544,12 +3536,23 @@ typedef struct tcall_words {
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
-    TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
-    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
-    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
-    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
-    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
+    TCALL_KEEPS_SIGNS_ = 1,
+    TCALL_KEEPS_WORDS_ = 2,
+    TCALL_KEEPS_LISTS_ = 4,
+    TCALL_KEEPS_DATA_ = 8,
+
+    TCALL_REASONING_NONE = 0,
+    /* of calls, texts and reasoning */
+    TCALL_REASONING_SIGNATURES = 16 | TCALL_KEEPS_SIGNS_,
+    /* words, as tcall_provider.member */
+    TCALL_REASONING_TEXT = TCALL_KEEPS_WORDS_,
+    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DETAILS = TCALL_KEEPS_LISTS_,
+    /* words, signatures and what is no words */
+    TCALL_REASONING_DATA = TCALL_KEEPS_SIGNS_ | TCALL_KEEPS_WORDS_ |
+                           TCALL_KEEPS_LISTS_ | TCALL_KEEPS_DATA_,
+    /* elements whose type says so, as they came */
+    TCALL_REASONING_ELEMENTS = 32 | TCALL_KEEPS_SIGNS_
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -3695,12 +3698,12 @@ typedef struct tcall_reader {
                             * first */
     void (*text)(void *user, tcall_str piece);
     void *user;
-    struct {                       /* of the current element */
-        uint8_t index;             /* counted from 1; 0: none */
-        uint8_t type;              /* TCALL_MEANS_... */
-        uint8_t flags;             /* TCALL_FLAG_..._ */
-        int8_t fault;              /* of a call's arguments, or TCALL_OK */
-        bool begun, open, ignored; /* open: it is in the block */
+    struct {              /* of the current element */
+        uint8_t index;    /* counted from 1; 0: none */
+        uint8_t type;     /* TCALL_MEANS_... */
+        uint8_t flags;    /* TCALL_FLAG_..._ */
+        int8_t fault;     /* of a call's arguments, or TCALL_OK */
+        bool begun, open; /* open: it is in the block */
     } element;
     struct {               /* of the current document */
         bool echoes;       /* its element's arguments come again */
@@ -3709,9 +3712,9 @@ typedef struct tcall_reader {
         bool whole, piece; /* a whole answer; a piece of a stream */
         bool in_whole;     /* at hand is what only whole answers have */
         bool repeats;      /* there were elements before it */
-        bool in_choice, choice_known, other; /* other: not the first one */
-        bool stopped;                        /* a reason to stop was given */
-        bool cut_before;                     /* before its choice */
+        uint8_t choice;    /* TCALL_CHOICE_..._ */
+        bool stopped;      /* a reason to stop was given */
+        bool cut_before;   /* before its choice */
         uint8_t stop_before;
     } doc;
     struct {                    /* of the answer, until it begins anew */
@@ -4221,7 +4224,6 @@ struct tcall_agent {
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool reconnected; /* a dead connection was replaced */
-    bool unanswered;  /* the last question was taken back */
     bool last_round;  /* calls of this answer do not run: it asked for words */
     bool picked;      /* the offer is only made smaller from now on */
     uint16_t tries;   /* of this request */
@@ -4236,7 +4238,9 @@ struct tcall_agent {
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
     tcall_resume_ resume;  /* where the request is taken up again */
-    size_t answer_at;      /* where the last answer begins in the chat */
+    size_t question;       /* where what was said last is in the chat; its end
+                            * where that was taken back */
+    size_t answer_at;      /* where the last answer begins in it */
     int call_at;           /* calls of it that have a result */
     tcall_call *batch;     /* calls under way, of desc.parallel in the block */
     int batch_count;
@@ -5895,7 +5899,7 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return tcall_text_closes_(end) ? NULL : end;
 }
 
-static bool tcall_text_is_key_(const char *text)
+TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
 }
@@ -6121,107 +6125,50 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
     return at;
 }
 
-/* ---- equality ---- */
+/* ---- two that are alike ---- */
 
-/* Returns whether two values are equal, but for what is in them. */
-static bool tcall_text_alike_(const char *a, const char *b)
-{
-    tcall_type type = tcall_text_type_(a);
-    if (type != tcall_text_type_(b))
-        return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
-    if (type == TCALL_STRING)
-        return tcall_text_equal_(a, b);
-    if (type < TCALL_STRING)
-        return *a == *b;
-    return tcall_json_count(tcall_json_of_(a, NULL)) ==
-           tcall_json_count(tcall_json_of_(b, NULL));
-}
+/* Memory for a hash table of places, and the steps that may be spent. */
+typedef struct tcall_seen_ {
+    uint32_t *slots; /* offsets in the container; 0: free */
+    size_t count;    /* 2 at least */
+    int32_t steps;
+} tcall_seen_;
 
-/* Goes on to the next key or element of a, and of elements to that of b. */
-static bool tcall_text_pair_(const char *pair[2])
-{
-    if (!tcall_text_is_key_(pair[0]))
-        pair[1] = tcall_text_sibling_(pair[1]);
-    pair[0] = tcall_text_sibling_(pair[0]);
-    return pair[0] != NULL;
-}
+/* How items are hashed and compared; NULL: as names. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
 
-/* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container that is open two places lie in open: the key or
- * element of a at hand, and the first key, or this element, of b. What it takes
- * comes off *steps; they are negative, and no two values equal, when they or
- * the room in open did not do. */
-TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
-                                          const char **open, size_t room,
-                                          int32_t *steps)
+/* Returns the key or item of a container that is like one before it, or NULL;
+ * any, where the steps are spent. As many as there is room for are compared
+ * with all that follow, pass by pass. */
+TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
+                                            tcall_seen_ *seen,
+                                            tcall_hash_of_ hash_of,
+                                            tcall_alike_ alike, void *user)
 {
-    const char **top = open, *key;
-    for (;;) {
-        if (--*steps < 0 || !tcall_text_alike_(a, b))
-            return false;
-        key = tcall_text_first_(a);
-        if (key) {
-            if ((size_t)(top - open) + 2 > room) {
-                *steps = -1;
-                return false;
+    const char *from = tcall_text_first_(container), *at, *rest;
+    for (; from; from = rest) {
+        size_t room = seen->count / 2;
+        memset(seen->slots, 0, seen->count * sizeof *seen->slots);
+        for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
+            size_t i = (hash_of ? hash_of(at)
+                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+                       seen->count;
+            for (; seen->slots[i]; i = (i + 1) % seen->count) {
+                const char *other = container + seen->slots[i];
+                if (seen->steps-- <= 0 ||
+                    (alike ? alike(user, other, at)
+                           : tcall_text_equal_(other, at)))
+                    return at;
             }
-            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = key;
-            *top++ = tcall_text_first_(b);
-        } else {
-            while (top > open && !tcall_text_pair_(top - 2))
-                top -= 2;
-        }
-        if (top == open)
-            return true;
-        a = top[-2];
-        b = top[-1];
-        if (tcall_text_is_key_(a)) {
-            b = tcall_text_find_(b, a);
-            if (!b)
-                return false;
-            *steps -= (int32_t)((b - top[-1]) / 16);
-            a = tcall_text_value_(a);
-            b = tcall_text_value_(b);
+            if (room)
+                seen->slots[i] = (uint32_t)(at - container);
+            else if (!rest)
+                rest = at;
+            room -= room > 0;
         }
     }
-}
-
-/* Returns a hash that equal names or scalars of a checked text share, where
- * each string has one spelling. */
-static uint32_t tcall_text_scalar_hash_(const char *text)
-{
-    tcall_str verbatim = tcall_text_verbatim_(text);
-    tcall_num_ n;
-    uint32_t hash;
-    if (tcall_text_type_(text) != TCALL_NUMBER)
-        return tcall_hash_(verbatim);
-    n = tcall_num_read_(verbatim);
-    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
-    while (n.sign && n.first <= n.last)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
-    return hash;
-}
-
-/* Returns a hash that equal values of it share: a sum over the names, scalars
- * and brackets that open. */
-TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
-{
-    const char *end = tcall_text_skip_(text);
-    uint32_t sum = 0;
-    while (text < end) {
-        bool scalar = tcall_text_scalar_(text, text + 1) == text;
-        if (scalar)
-            sum += tcall_text_scalar_hash_(text) * 2654435769u;
-        else if (*text == '{' || *text == '[')
-            sum += (unsigned char)*text * 2654435769u;
-        text = scalar ? tcall_text_skip_(text) : text + 1;
-    }
-    return sum;
+    return NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -6267,48 +6214,19 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Memory for hashes of keys; none is right. */
-typedef struct tcall_seen_keys_ {
-    uint32_t *slots;
-    size_t count;
-} tcall_seen_keys_;
-
-/* Returns the first key of the object that stands in it before. The hashes of
- * as many as there is memory for are compared with those of all that follow,
- * pass by pass. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
+/* Returns the key of the object that stands in it before, or NULL. */
+static const char *tcall_json_twice_(const char *object,
+                                     const tcall_seen_ *more)
 {
-    const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[64];
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, INT32_MAX};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-    uint32_t few[TCALL_SEEN_SLOTS_];
-    if (seen.count < TCALL_SEEN_SLOTS_) {
-        seen.slots = few;
-        seen.count = TCALL_SEEN_SLOTS_;
+    if (more->count > seen.count && most > seen.count) {
+        seen.slots = more->slots;
+        seen.count = more->count < most ? more->count : most;
     }
-    seen.count = seen.count < most ? seen.count : most;
-    for (; from; from = rest) {
-        size_t room = seen.count - seen.count / 4 - 1;
-        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
-        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
-            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            size_t slot = hash / 2 % seen.count;
-            while (seen.slots[slot] && seen.slots[slot] != hash)
-                slot = (slot + 1) % seen.count;
-            if (seen.slots[slot]) {
-                if (tcall_text_find_(tcall_text_first_(object), key) != key)
-                    return key;
-            } else if (room) {
-                seen.slots[slot] = hash;
-                room--;
-            } else if (!rest) {
-                rest = key;
-            }
-        }
-    }
-    return NULL;
+    return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
 }
 
 /* Recognises a text, of which nobody hears. Returns the error, and where it
@@ -6327,7 +6245,7 @@ static int tcall_json_recognise_(const char *text, const char *end,
 /* Returns the error of a text that is no JSON, or JSON and yet no value, and
  * its place. A number alone must be followed by its end. */
 TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
-                                    tcall_seen_keys_ more, const char **where)
+                                    const tcall_seen_ *more, const char **where)
 {
     const char *next, *twice;
     int r = tcall_json_recognise_(at, end, where);
@@ -6356,11 +6274,11 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     const char *where;
     int r;
     text[len] = '\0';
-    r = tcall_json_wrong_(text, text + len, none, &where);
+    r = tcall_json_wrong_(text, text + len, &none, &where);
     if (at)
         *at = (size_t)(where - text);
     *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
@@ -6907,81 +6825,34 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 /* ---- two that are alike ---- */
 
-/* The hash of a value or name in the text. */
-typedef uint32_t (*tcall_hash_of_)(const char *at);
-typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
-
-typedef struct tcall_seen_ {
-    uint32_t hash, at; /* 0: free */
-} tcall_seen_;
-
-/* Notes the name or item at an offset of the container at hand. Returns whether
- * one that is alike was noted before. */
-static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
+/* Returns the name, or item, of the container at hand that is like one before
+ * it, or NULL. The table lies in the rest of the arena, and behind it what
+ * alike needs. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
 {
-    const char *text = m->text + m->token;
-    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
-    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
-        tcall_machine_costs_(m, 1);
-        if (!tcall_machine_going_(m) ||
-            (seen[k].hash == is.hash &&
-             alike(m, text + is.at, text + seen[k].at)))
-            return true;
-    }
-    seen[k] = is;
-    return false;
-}
-
-/* Returns which name, or item, of the container at hand is the second of two
- * that are alike, or 0. They go into a table in the rest of the arena; where it
- * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
-                                          tcall_hash_of_ hash_of,
-                                          tcall_alike_ alike)
-{
-    const char *text = m->text + m->token, *at = NULL;
-    uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
-    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
-    tcall_seen_ is;
-    if (slots > size / 2 / sizeof *seen)
-        slots = size / 2 / sizeof *seen;
-    size = slots * sizeof *seen / sizeof *m->slot + 1;
-    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    const char *twice;
+    const uint16_t frames = m->frames;
+    const int32_t steps = m->steps;
+    size_t size, taken;
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, 0};
+    seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
+    seen.steps = steps;
+    if (seen.count > size / 2 / sizeof *seen.slots)
+        seen.count = size / 2 / sizeof *seen.slots;
+    taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
+    if (seen.count < 2 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return 0;
+        return NULL;
     }
-    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
-    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (; !at && table < tables; table++) {
-        memset(seen, 0, slots * sizeof *seen);
-        i = 0;
-        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
-            is.hash = hash_of(at);
-            is.at = (uint32_t)(at - text);
-            if (is.hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, is, alike))
-                break;
-            i++;
-        }
-    }
+    m->frames = (uint16_t)(frames + taken);
+    twice =
+        tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
-    return at ? i : 0;
-}
-
-/* Names have one spelling in the text. */
-static uint32_t tcall_machine_name_hash_(const char *at)
-{
-    return tcall_hash_(tcall_text_verbatim_(at));
-}
-
-static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
-                                     const char *b)
-{
-    tcall_str name = tcall_text_verbatim_(a);
-    (void)m;
-    return memcmp(name.ptr, b, name.len) == 0;
+    m->steps -= steps - seen.steps;
+    tcall_machine_costs_(m, 0);
+    return twice;
 }
 
 /* ---- what the recogniser tells ---- */
@@ -7112,8 +6983,7 @@ static uint8_t tcall_machine_closes_(tcall_machine *m)
     m->token = open->at;
     m->first = open->first;
     if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
-        tcall_machine_twice_(m, tcall_machine_name_hash_,
-                             tcall_machine_same_name_))
+        tcall_machine_twice_(m, NULL, NULL))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
@@ -9323,57 +9193,52 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
  * >>pattern
  *
  * The program is a nondeterministic automaton in the order of the pattern.
- * Each node has one state, but an atom that is repeated has one for each time.
- * A state says that the text so far leads up to it; to take a character moves
- * every active state whose atom matches on to the next one.
+ * Each node has one state, but an atom that is repeated has one for each time,
+ * and an item of a class has none. A state says that the text so far leads up
+ * to it; to take a character moves every active state whose atom matches on to
+ * the next one.
  */
 enum {
-    TCALL_RE_CHAR_,     /* one character */
-    TCALL_RE_SET_,      /* \d and the like, and the dot */
-    TCALL_RE_CLASS_,    /* [...]: as many items follow as it says */
-    TCALL_RE_ITEM_,     /* of a class: a range up to arg */
-    TCALL_RE_ITEM_SET_, /* of a class: \d and the like */
-    TCALL_RE_ASSERT_,   /* ^ $ \b \B, by its letter */
-    TCALL_RE_SPLIT_,    /* goes on, and to another state as well */
-    TCALL_RE_JUMP_,
-    TCALL_RE_MATCH_ /* the last node: how many states come before */
+    TCALL_RE_CHAR_,   /* one character */
+    TCALL_RE_SET_,    /* \d and the like, and the dot; or an item of a class */
+    TCALL_RE_RANGE_,  /* an item of a class */
+    TCALL_RE_CLASS_,  /* [...]: of as many items before it as it says */
+    TCALL_RE_ASSERT_, /* ^ $ \b \B, by its letter */
+    TCALL_RE_SPLIT_,  /* goes on, and to another state as well */
+    TCALL_RE_JUMP_
 };
 
 /* word: the op, and a value: a character, a state to go to ... */
 #define TCALL_RE_VALUE_ 8
 /* Of a set or a class, in its value: all other characters. */
-#define TCALL_RE_OTHERS_ 1u
+#define TCALL_RE_OTHERS_ 1
 
 /* arg of what has states: how many; how many of them must be passed; whether
- * the last may be passed again and again. */
-#define TCALL_RE_STATES_(arg) ((arg)&0xFFF)
-#define TCALL_RE_LEAST_(arg)  ((arg) >> 12 & 0xFFF)
-#define TCALL_RE_AGAIN_       ((uint32_t)1 << 24)
-#define TCALL_RE_ONCE_        (1u | 1u << 12)
+ * the last may be passed again and again. Of a range: its end, and no states.
+ */
+#define TCALL_RE_STATES_(arg) ((arg)&0x3FF)
+#define TCALL_RE_HIGH_        10
+#define TCALL_RE_LEAST_(arg)  ((arg) >> TCALL_RE_HIGH_ & 0x3FF)
+#define TCALL_RE_AGAIN_       ((uint32_t)1 << 20)
+#define TCALL_RE_ONCE_        (1u | 1u << TCALL_RE_HIGH_)
 
 #define TCALL_RE_COUNT_MAX_  1000
-#define TCALL_RE_GROUPS_     7 /* that may be open at once */
-#define TCALL_RE_NONE_       0xFFFFFFFFu
+#define TCALL_RE_GROUPS_     7        /* that may be open at once */
 #define TCALL_RE_CHARACTERS_ 0x110000 /* larger ones are bytes, not UTF-8 */
 
-enum { TCALL_RE_DIGIT_, TCALL_RE_WORD_, TCALL_RE_SPACE_, TCALL_RE_LINE_END_ };
-
+/* The characters of each set. */
 static const struct {
     uint16_t set, low, high;
 } tcall_re_ranges_[] = {
-    {TCALL_RE_DIGIT_, '0', '9'},       {TCALL_RE_WORD_, '0', '9'},
-    {TCALL_RE_WORD_, 'A', 'Z'},        {TCALL_RE_WORD_, '_', '_'},
-    {TCALL_RE_WORD_, 'a', 'z'},        {TCALL_RE_SPACE_, 9, 13},
-    {TCALL_RE_SPACE_, ' ', ' '},       {TCALL_RE_SPACE_, 0xA0, 0xA0},
-    {TCALL_RE_SPACE_, 0x1680, 0x1680}, {TCALL_RE_SPACE_, 0x2000, 0x200A},
-    {TCALL_RE_SPACE_, 0x2028, 0x2029}, {TCALL_RE_SPACE_, 0x202F, 0x202F},
-    {TCALL_RE_SPACE_, 0x205F, 0x205F}, {TCALL_RE_SPACE_, 0x3000, 0x3000},
-    {TCALL_RE_SPACE_, 0xFEFF, 0xFEFF}, {TCALL_RE_LINE_END_, '\n', '\n'},
-    {TCALL_RE_LINE_END_, '\r', '\r'},  {TCALL_RE_LINE_END_, 0x2028, 0x2029},
-};
+    {'d', '0', '9'},       {'w', '0', '9'},       {'w', 'A', 'Z'},
+    {'w', '_', '_'},       {'w', 'a', 'z'},       {'s', 9, 13},
+    {'s', ' ', ' '},       {'s', 0xA0, 0xA0},     {'s', 0x1680, 0x1680},
+    {'s', 0x2000, 0x200A}, {'s', 0x2028, 0x2029}, {'s', 0x202F, 0x202F},
+    {'s', 0x205F, 0x205F}, {'s', 0x3000, 0x3000}, {'s', 0xFEFF, 0xFEFF},
+    {'.', '\n', '\n'},     {'.', '\r', '\r'},     {'.', 0x2028, 0x2029}};
 
-/* Whether a set has a character; none has -1, an end of the text. */
-static bool tcall_re_in_(unsigned set, int32_t c)
+/* Returns whether a set has a character; none has -1, an end of the text. */
+static bool tcall_re_in_(int32_t set, int32_t c)
 {
     size_t i;
     for (i = 0; i < sizeof tcall_re_ranges_ / sizeof *tcall_re_ranges_; i++)
@@ -9383,14 +9248,13 @@ static bool tcall_re_in_(unsigned set, int32_t c)
     return false;
 }
 
-/* The next character of a text; a byte that begins none counts as one that no
- * pattern can name. */
+/* Reads the next character of a text; a byte that begins none counts as one
+ * that no pattern can name. */
 static int32_t tcall_re_decode_(const char **at, const char *end)
 {
     unsigned char byte = (unsigned char)**at;
-    if (byte < 0x80 || tcall_utf8_len_(*at, end)) {
+    if (byte < 0x80 || tcall_utf8_len_(*at, end))
         return tcall_utf8_next_(at);
-    }
     ++*at;
     return TCALL_RE_CHARACTERS_ + byte;
 }
@@ -9409,12 +9273,12 @@ typedef struct tcall_re_group_ {
 
 typedef struct tcall_re_ {
     tcall_pattern *out;
-    const char *from, *at, *end;
-    bool escaped;
+    const char *from, *here, *at, *end; /* c is from here to at */
+    int32_t c;                          /* to be read next; -1: the end */
     tcall_node_ *node;
-    uint32_t cap, count, states;
-    tcall_re_group_ group[TCALL_RE_GROUPS_];
+    uint32_t cap;
     int depth;
+    tcall_re_group_ group[TCALL_RE_GROUPS_];
 } tcall_re_;
 
 /* Refuses the pattern, which ends all loops. The first reason stays. */
@@ -9422,64 +9286,55 @@ static void tcall_re_refuse_(tcall_re_ *re, const char *reason)
 {
     if (!re->out->reason) {
         re->out->reason = reason;
-        re->out->at = (size_t)(re->at - re->from);
+        re->out->at = (size_t)(re->here - re->from);
     }
 }
 
-/* The next character of the pattern, -1 at its end. */
+/* Returns the character that is to be read, and goes on to the one after it. */
 static int32_t tcall_re_next_(tcall_re_ *re)
 {
+    int32_t c = re->c;
     char bytes[4];
     const char *p = bytes;
-    if (re->at >= re->end)
-        return -1;
-    if (!re->escaped || *re->at != '\\')
-        return tcall_re_decode_(&re->at, re->end);
-    tcall_text_char_(&re->at, bytes);
-    return tcall_utf8_next_(&p);
-}
-
-/* The same without going on: an escape of JSON may be several bytes. */
-static int32_t tcall_re_peek_(tcall_re_ *re)
-{
-    const char *at = re->at;
-    int32_t c = tcall_re_next_(re);
-    re->at = at;
+    re->here = re->at;
+    if (re->at >= re->end) {
+        re->c = -1;
+    } else if (re->out->flags & TCALL_PATTERN_ESCAPED && *re->at == '\\') {
+        tcall_text_char_(&re->at, bytes);
+        re->c = tcall_utf8_next_(&p);
+    } else {
+        re->c = tcall_re_decode_(&re->at, re->end);
+    }
     return c;
 }
 
 /* Goes past a character, if it is the next one. */
 static bool tcall_re_take_(tcall_re_ *re, int32_t c)
 {
-    bool there = tcall_re_peek_(re) == c;
+    bool there = re->c == c;
     if (there)
         tcall_re_next_(re);
     return there;
 }
 
-/* Nodes that do not fit are only counted. */
-static uint32_t tcall_re_emit_(tcall_re_ *re, int op, uint32_t value,
+/* Returns the index of a new node. Those that do not fit are only counted. */
+static uint32_t tcall_re_emit_(tcall_re_ *re, int op, int32_t value,
                                uint32_t arg)
 {
-    if (re->count < re->cap) {
-        re->node[re->count].word = value << TCALL_RE_VALUE_ | (uint32_t)op;
-        re->node[re->count].arg = arg;
+    if (re->out->count < re->cap) {
+        tcall_node_ *node = &re->node[re->out->count];
+        node->word = (uint32_t)value << TCALL_RE_VALUE_ | (uint32_t)op;
+        node->arg = arg;
     }
-    return re->count++;
-}
-
-/* A node with one state. */
-static uint32_t tcall_re_one_(tcall_re_ *re, int op, uint32_t value)
-{
-    re->states++;
-    return tcall_re_emit_(re, op, value, 1);
+    re->out->states += TCALL_RE_STATES_(arg);
+    return re->out->count++;
 }
 
 /* Gives a node with this op, if it is one, the state that it leads to. */
 static void tcall_re_patch_(tcall_re_ *re, uint32_t i, uint32_t op,
                             uint32_t state)
 {
-    if (i < re->cap && i < re->count && (re->node[i].word & 0xFF) == op)
+    if (i < re->cap && i < re->out->count && (re->node[i].word & 0xFF) == op)
         re->node[i].word |= state << TCALL_RE_VALUE_;
 }
 
@@ -9490,130 +9345,120 @@ static int32_t tcall_re_hex_(tcall_re_ *re, int digits)
 {
     int32_t value = 0;
     for (; digits; digits--) {
-        int32_t c = tcall_re_next_(re);
-        int hex = c < 0x80 ? tcall_hex_((char)c) : -1;
-        if (c < 0 || hex < 0) {
+        int hex = re->c < 0x80 ? tcall_hex_((char)re->c) : -1;
+        if (hex < 0) {
             tcall_re_refuse_(re, "\\x without two or \\u without four "
                                  "hexadecimal digits");
             return 0;
         }
         value = value << 4 | hex;
+        tcall_re_next_(re);
     }
     if (value >> 11 == 0x1B)
         tcall_re_refuse_(re, "half of a surrogate pair");
     return value;
 }
 
-/* After a backslash. Returns a character; or, if it was \d or the like, -1 and
- * its set in *set. */
-static int32_t tcall_re_escape_(tcall_re_ *re, uint32_t *set)
+/* Returns the set of a letter, or of what is not in it, as a number below 0. */
+static int32_t tcall_re_set_(int32_t letter, bool others)
 {
-    static const char controls[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
-                                       {'f', '\f'}, {'v', '\v'}, {'0', 0}};
-    int32_t c = tcall_re_next_(re), low = c | 0x20;
-    size_t i;
-    if (low == 'd' || low == 'w' || low == 's') {
-        *set = (low == 'd'   ? TCALL_RE_DIGIT_
-                : low == 'w' ? TCALL_RE_WORD_
-                             : TCALL_RE_SPACE_) *
-                   2u +
-               (c != low ? TCALL_RE_OTHERS_ : 0);
-        return -1;
-    }
-    if (c == 'x' || c == 'u')
-        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
-    for (i = 0; i < sizeof controls / sizeof *controls; i++)
-        if (c == controls[i][0])
-            return controls[i][1];
-    if (c < 0)
-        tcall_re_refuse_(re, "a backslash at the end");
-    else if (c >= '1' && c <= '9')
-        tcall_re_refuse_(re, "back references are not supported");
-    else if (c < 0x80 && tcall_re_in_(TCALL_RE_WORD_, c))
-        tcall_re_refuse_(re, "unknown escape");
-    return c < 0 ? 0 : c;
+    return -(letter * 2 + (others ? TCALL_RE_OTHERS_ : 0));
 }
 
-/* One end of a range, or a set: -1. */
-static int32_t tcall_re_member_(tcall_re_ *re, uint32_t *set)
+/* After a backslash. Returns a character or a set. */
+static int32_t tcall_re_escape_(tcall_re_ *re)
+{
+    static const char letters[][2] = {{'t', '\t'}, {'n', '\n'}, {'r', '\r'},
+                                      {'f', '\f'}, {'v', '\v'}, {'0', 0}};
+    int32_t c = tcall_re_next_(re), low = c | 0x20;
+    size_t i;
+    if (low == 'd' || low == 'w' || low == 's')
+        return tcall_re_set_(low, c != low);
+    if (c == 'x' || c == 'u')
+        return tcall_re_hex_(re, c == 'x' ? 2 : 4);
+    for (i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (c == letters[i][0])
+            return letters[i][1];
+    if (c < 0)
+        tcall_re_refuse_(re, "a backslash at the end");
+    else if (tcall_re_in_('d', c))
+        tcall_re_refuse_(re, "back references are not supported");
+    else if (tcall_re_in_('w', c))
+        tcall_re_refuse_(re, "unknown escape");
+    return c;
+}
+
+/* Returns one end of a range, or a set. */
+static int32_t tcall_re_member_(tcall_re_ *re)
 {
     int32_t c = tcall_re_next_(re);
     if (c < 0)
         tcall_re_refuse_(re, "[ without ]");
     if (c == '\\' && tcall_re_take_(re, 'b'))
         return '\b';
-    return c == '\\' ? tcall_re_escape_(re, set) : c;
+    return c == '\\' ? tcall_re_escape_(re) : c;
 }
 
-/* After '['. Returns the node of the class. */
-static uint32_t tcall_re_class_(tcall_re_ *re)
+/* After '['. Returns the value of the class, whose items are before it. */
+static int32_t tcall_re_class_(tcall_re_ *re)
 {
-    uint32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
-    uint32_t class_node = tcall_re_emit_(re, TCALL_RE_CLASS_, 0, 0);
+    int32_t others = tcall_re_take_(re, '^') ? TCALL_RE_OTHERS_ : 0;
+    uint32_t first = re->out->count;
     while (!re->out->reason && !tcall_re_take_(re, ']')) {
-        uint32_t set = 0;
-        int32_t low = tcall_re_member_(re, &set), high = low;
-        const char *minus = re->at;
-        if (low >= 0 && tcall_re_take_(re, '-')) {
-            if (tcall_re_peek_(re) == ']')
-                re->at = minus; /* it stands for itself */
-            else
-                high = tcall_re_member_(re, &set);
-        }
+        int32_t low = tcall_re_member_(re), high = low;
+        bool range = low >= 0 && tcall_re_take_(re, '-');
+        if (range && re->c == ']') /* it stands for itself */
+            tcall_re_emit_(re, TCALL_RE_RANGE_, '-',
+                           (uint32_t)'-' << TCALL_RE_HIGH_);
+        else if (range)
+            high = tcall_re_member_(re);
         if (high < low)
             tcall_re_refuse_(re, "a range in [] that runs backwards");
         if (low < 0)
-            tcall_re_emit_(re, TCALL_RE_ITEM_SET_, set, 0);
+            tcall_re_emit_(re, TCALL_RE_SET_, -low, 0);
         else
-            tcall_re_emit_(re, TCALL_RE_ITEM_, (uint32_t)low, (uint32_t)high);
+            tcall_re_emit_(re, TCALL_RE_RANGE_, low,
+                           (uint32_t)high << TCALL_RE_HIGH_);
     }
-    tcall_re_patch_(re, class_node, TCALL_RE_CLASS_,
-                    (re->count - class_node - 1) * 2 + others);
-    return class_node;
+    return (int32_t)(re->out->count - first) * 2 + others;
 }
 
 /* -- Quantifiers ---------------------------------------------------------- */
 
-/* Digits, at most TCALL_RE_COUNT_MAX_ + 1; NONE: there are none. */
+/* Returns the number that follows, at most TCALL_RE_COUNT_MAX_ + 1, as is that
+ * of no digits. */
 static uint32_t tcall_re_number_(tcall_re_ *re)
 {
-    uint32_t number = TCALL_RE_NONE_;
-    for (;;) {
-        int32_t c = tcall_re_peek_(re);
-        if (c < '0' || c > '9')
-            return number;
-        tcall_re_next_(re);
-        number =
-            (number == TCALL_RE_NONE_ ? 0 : number * 10) + (uint32_t)(c - '0');
+    uint32_t number = tcall_re_in_('d', re->c) ? 0 : TCALL_RE_COUNT_MAX_ + 1;
+    while (tcall_re_in_('d', re->c)) {
+        number = number * 10 + (uint32_t)(tcall_re_next_(re) - '0');
         if (number > TCALL_RE_COUNT_MAX_)
             number = TCALL_RE_COUNT_MAX_ + 1;
     }
+    return number;
 }
 
 /* Reads a quantifier, if there is one. Returns the arg of what comes before. */
 static uint32_t tcall_re_quantifier_(tcall_re_ *re)
 {
-    int32_t c = tcall_re_peek_(re);
+    int32_t c = re->c;
     bool open = c == '*' || c == '+';
     uint32_t min = c == '+', max = 1;
-    if (c != '*' && c != '+' && c != '?' && c != '{')
+    if (!open && c != '?' && c != '{')
         return TCALL_RE_ONCE_;
     tcall_re_next_(re);
     if (c == '{') {
         min = max = tcall_re_number_(re);
         if (tcall_re_take_(re, ',')) {
-            open = tcall_re_peek_(re) == '}';
+            open = re->c == '}';
             max = open ? min + !min : tcall_re_number_(re);
         }
-        if (!tcall_re_take_(re, '}') || max < min ||
-            max > TCALL_RE_COUNT_MAX_) {
+        if (!tcall_re_take_(re, '}') || max < min || max > TCALL_RE_COUNT_MAX_)
             tcall_re_refuse_(re, "a count in {} that is not two numbers, runs "
                                  "backwards or is over 1000");
-            return TCALL_RE_ONCE_;
-        }
     }
     tcall_re_take_(re, '?'); /* lazy: the same texts match */
-    return max | min << 12 | (open ? TCALL_RE_AGAIN_ : 0);
+    return max | min << TCALL_RE_HIGH_ | (open ? TCALL_RE_AGAIN_ : 0);
 }
 
 /* -- Expressions ---------------------------------------------------------- */
@@ -9623,8 +9468,9 @@ static void tcall_re_copy_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     re->at = group->body;
-    group->first = (uint16_t)re->states;
-    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    tcall_re_next_(re);
+    group->first = (uint16_t)re->out->states;
+    group->split = (uint16_t)tcall_re_emit_(re, TCALL_RE_SPLIT_, 0, 1);
 }
 
 /* After '('. */
@@ -9632,23 +9478,21 @@ static void tcall_re_open_(tcall_re_ *re)
 {
     if (tcall_re_take_(re, '?') && !tcall_re_take_(re, ':')) {
         tcall_re_refuse_(re, "look-around and named groups are not supported");
-        return;
-    }
-    if (re->depth + 1 == TCALL_RE_GROUPS_) {
+    } else if (re->depth + 1 == TCALL_RE_GROUPS_) {
         tcall_re_refuse_(re, "groups are nested too deeply");
-        return;
+    } else {
+        re->depth++;
+        re->group[re->depth].body = re->here;
+        re->group[re->depth].copies = 0;
+        tcall_re_copy_(re);
     }
-    re->depth++;
-    re->group[re->depth].body = re->at;
-    re->group[re->depth].copies = 0;
-    tcall_re_copy_(re);
 }
 
 /* An alternative has ended: the one before it jumps here. */
 static void tcall_re_end_(tcall_re_ *re)
 {
     tcall_re_patch_(re, re->group[re->depth].split - 1u, TCALL_RE_JUMP_,
-                    re->states);
+                    re->out->states);
 }
 
 /* After '|'. */
@@ -9656,9 +9500,9 @@ static void tcall_re_alternative_(tcall_re_ *re)
 {
     tcall_re_group_ *group = &re->group[re->depth];
     tcall_re_end_(re);
-    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states + 1);
-    tcall_re_one_(re, TCALL_RE_JUMP_, 0);
-    group->split = (uint16_t)tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->out->states + 1);
+    tcall_re_emit_(re, TCALL_RE_JUMP_, 0, 1);
+    group->split = (uint16_t)tcall_re_emit_(re, TCALL_RE_SPLIT_, 0, 1);
 }
 
 /* After ')'. */
@@ -9671,54 +9515,40 @@ static void tcall_re_close_(tcall_re_ *re)
         return;
     }
     tcall_re_end_(re);
-    close = tcall_re_one_(re, TCALL_RE_SPLIT_, 0);
+    close = tcall_re_emit_(re, TCALL_RE_SPLIT_, 0, 1);
     times = tcall_re_quantifier_(re);
     if (!TCALL_RE_STATES_(times))
         tcall_re_refuse_(re, "a group that is repeated 0 times");
-    if (group->copies++ >=
-        TCALL_RE_LEAST_(times)) /* this one may be left out */
-        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->states);
+    if (group->copies++ >= TCALL_RE_LEAST_(times)) /* it may be left out */
+        tcall_re_patch_(re, group->split, TCALL_RE_SPLIT_, re->out->states);
     if (group->copies < TCALL_RE_STATES_(times)) {
         tcall_re_copy_(re);
-        return;
+    } else {
+        if (times & TCALL_RE_AGAIN_)
+            tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
+        re->depth--;
     }
-    if (times & TCALL_RE_AGAIN_)
-        tcall_re_patch_(re, close, TCALL_RE_SPLIT_, group->first);
-    re->depth--;
 }
 
-/* An atom that begins with this character. Returns its node, NONE: it was an
- * assertion, which cannot be repeated. */
-static uint32_t tcall_re_atom_(tcall_re_ *re, int32_t c)
-{
-    uint32_t set = TCALL_RE_LINE_END_ * 2u + TCALL_RE_OTHERS_;
-    int32_t next = c == '\\' ? tcall_re_peek_(re) : c;
-    if (c == '^' || c == '$' || (c == '\\' && (next | 0x20) == 'b')) {
-        if (c == '\\')
-            tcall_re_next_(re);
-        tcall_re_one_(re, TCALL_RE_ASSERT_, (uint32_t)next);
-        return TCALL_RE_NONE_;
-    }
-    if (c == '[')
-        return tcall_re_class_(re);
-    if (c == '\\')
-        c = tcall_re_escape_(re, &set);
-    else if (c == '.')
-        c = -1;
-    return c < 0 ? tcall_re_emit_(re, TCALL_RE_SET_, set, 0)
-                 : tcall_re_emit_(re, TCALL_RE_CHAR_, (uint32_t)c, 0);
-}
-
-/* An atom and its quantifier. */
+/* An assertion; or an atom, which begins with this character, and its
+ * quantifier. */
 static void tcall_re_piece_(tcall_re_ *re, int32_t c)
 {
-    uint32_t node = tcall_re_atom_(re, c), times;
-    if (node == TCALL_RE_NONE_ || re->out->reason)
+    int op = c == '[' ? TCALL_RE_CLASS_ : TCALL_RE_CHAR_;
+    if (c == '^' || c == '$' || (c == '\\' && (re->c | 0x20) == 'b')) {
+        c = c == '\\' ? tcall_re_next_(re) : c;
+        tcall_re_emit_(re, TCALL_RE_ASSERT_, c, 1);
         return;
-    times = tcall_re_quantifier_(re);
-    re->states += TCALL_RE_STATES_(times);
-    if (node < re->cap)
-        re->node[node].arg = times;
+    }
+    if (c == '[')
+        c = tcall_re_class_(re);
+    else if (c == '\\')
+        c = tcall_re_escape_(re);
+    else if (c == '.')
+        c = tcall_re_set_('.', true);
+    if (c < 0)
+        op = TCALL_RE_SET_;
+    tcall_re_emit_(re, op, c < 0 ? -c : c, tcall_re_quantifier_(re));
 }
 
 /* The whole pattern is like a group that is never repeated. Groups with counts
@@ -9726,10 +9556,9 @@ static void tcall_re_piece_(tcall_re_ *re, int32_t c)
  * a few characters can ask for a billion copies. */
 static void tcall_re_parse_(tcall_re_ *re)
 {
-    int32_t c;
-    re->group[0].body = re->at;
     tcall_re_copy_(re);
-    while (!re->out->reason && (c = tcall_re_next_(re)) >= 0) {
+    while (!re->out->reason && re->c >= 0) {
+        int32_t c = tcall_re_next_(re);
         switch (c) {
         case '(': tcall_re_open_(re); break;
         case ')': tcall_re_close_(re); break;
@@ -9740,14 +9569,13 @@ static void tcall_re_parse_(tcall_re_ *re)
         case '{': tcall_re_refuse_(re, "nothing to repeat"); break;
         default: tcall_re_piece_(re, c);
         }
-        if (re->states > TOOLCALL_MAX_PATTERN ||
-            re->count > 2 * TOOLCALL_MAX_PATTERN)
+        if (re->out->states > TOOLCALL_MAX_PATTERN ||
+            re->out->count > 2 * TOOLCALL_MAX_PATTERN)
             tcall_re_refuse_(re, "the pattern is too large");
     }
     if (re->depth)
         tcall_re_refuse_(re, "( without )");
     tcall_re_end_(re);
-    tcall_re_emit_(re, TCALL_RE_MATCH_, re->states, 0);
 }
 
 int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
@@ -9757,82 +9585,51 @@ int tcall_pattern_compile(tcall_pattern *out, tcall_str text, unsigned flags,
     memset(out, 0, sizeof *out);
     memset(&re, 0, sizeof re);
     re.out = out;
-    re.from = re.at = text.ptr;
+    re.from = re.group[0].body = text.ptr;
     re.end = text.ptr + text.len;
-    re.escaped = flags & TCALL_PATTERN_ESCAPED;
     re.node = (tcall_node_ *)mem;
     re.cap = mem ? (uint32_t)(size / sizeof *re.node) : 0;
-    tcall_re_parse_(&re);
-    out->need = re.count * sizeof *re.node;
     out->program = re.node;
-    out->count = re.count;
-    out->states = re.states;
     out->flags = flags;
+    tcall_re_parse_(&re);
+    out->need = out->count * sizeof *re.node;
     if (out->reason)
         return TCALL_E_INVALID;
-    return re.count > re.cap ? TCALL_E_MEMORY : (int)out->need;
+    return out->count > re.cap ? TCALL_E_MEMORY : (int)out->need;
 }
 
 /* -- Searching ------------------------------------------------------------ */
 
-/* A character with its case changed, if it is a letter and case is ignored. */
-static int32_t tcall_re_other_(int32_t c, unsigned flags)
+/* Returns whether what is no class has a character, or its other case. */
+static bool tcall_re_has_(const tcall_node_ *node, int32_t c, int32_t other)
 {
-    /* letters of ASCII only: the others have no such bit */
-    bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-    return flags & TCALL_PATTERN_FOLD && letter ? c ^ 0x20 : c;
+    int32_t low = (int32_t)(node->word >> TCALL_RE_VALUE_), high = low;
+    if ((node->word & 0xFF) == TCALL_RE_SET_)
+        return c < TCALL_RE_CHARACTERS_ &&
+               tcall_re_in_(low >> 1, c) != (bool)(low & TCALL_RE_OTHERS_);
+    if ((node->word & 0xFF) == TCALL_RE_RANGE_)
+        high = (int32_t)(node->arg >> TCALL_RE_HIGH_);
+    return (low <= c && c <= high) || (low <= other && other <= high);
 }
 
-/* Whether \d, \W and the like have a character. */
-static bool tcall_re_in_set_(uint32_t value, int32_t c)
+/* Returns whether an atom matches a character. */
+static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
 {
-    bool others = value & TCALL_RE_OTHERS_;
-    return tcall_re_in_(value >> 1, c) != others;
-}
-
-/* Whether a class has a character; node: that of the class. */
-static bool tcall_re_in_class_(const tcall_node_ *node, int32_t c,
-                               int32_t other)
-{
-    uint32_t value = node->word >> TCALL_RE_VALUE_;
-    const tcall_node_ *item = node + 1, *end = item + value / 2;
+    uint32_t op = node->word & 0xFF, value = node->word >> TCALL_RE_VALUE_;
+    const tcall_node_ *item = node - value / 2;
     bool in = false;
-    for (; item < end && !in; item++) {
-        int32_t low = (int32_t)(item->word >> TCALL_RE_VALUE_);
-        int32_t high = (int32_t)item->arg;
-        if ((item->word & 0xFF) == TCALL_RE_ITEM_SET_)
-            in = c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_((uint32_t)low, c);
-        else
-            in = (low <= c && c <= high) || (low <= other && other <= high);
-    }
+    if (op != TCALL_RE_CLASS_)
+        return op < TCALL_RE_CLASS_ && tcall_re_has_(node, c, other);
+    for (; item < node && !in; item++)
+        in = tcall_re_has_(item, c, other);
     return in != (bool)(value & TCALL_RE_OTHERS_);
 }
 
-/* Whether an atom matches a character. */
-static bool tcall_re_matches_(const tcall_node_ *node, int32_t c, int32_t other)
-{
-    uint32_t value = node->word >> TCALL_RE_VALUE_;
-    switch (node->word & 0xFF) {
-    case TCALL_RE_CHAR_: return (int32_t)value == c || (int32_t)value == other;
-    case TCALL_RE_SET_:
-        return c < TCALL_RE_CHARACTERS_ && tcall_re_in_set_(value, c);
-    case TCALL_RE_CLASS_: return tcall_re_in_class_(node, c, other);
-    default: return false;
-    }
-}
-
-/* The node after this one and its items. */
-static const tcall_node_ *tcall_re_after_(const tcall_node_ *node)
-{
-    bool items = (node->word & 0xFF) == TCALL_RE_CLASS_;
-    return node + 1 + (items ? node->word >> (TCALL_RE_VALUE_ + 1) : 0);
-}
-
-/* Whether an assertion holds between two characters, -1: an end of the text. */
+/* Returns whether an assertion holds between two characters, -1: an end of the
+ * text. */
 static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
 {
-    bool boundary = tcall_re_in_(TCALL_RE_WORD_, before) !=
-                    tcall_re_in_(TCALL_RE_WORD_, next);
+    bool boundary = tcall_re_in_('w', before) != tcall_re_in_('w', next);
     return which == '^'   ? before < 0
            : which == '$' ? next < 0
            : which == 'b' ? boundary
@@ -9844,13 +9641,12 @@ static bool tcall_re_holds_(uint32_t which, int32_t before, int32_t next)
 static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
                               int32_t before, int32_t next)
 {
-    const tcall_node_ *node, *end = pattern->program + pattern->count - 1;
+    const tcall_node_ *node, *end = pattern->program + pattern->count;
     bool again = true;
     while (again) {
         uint8_t *state = states;
         again = false;
-        for (node = pattern->program; node < end;
-             node = tcall_re_after_(node)) {
+        for (node = pattern->program; node < end; node++) {
             uint32_t op = node->word & 0xFF;
             uint32_t value = node->word >> TCALL_RE_VALUE_;
             uint32_t width = TCALL_RE_STATES_(node->arg);
@@ -9876,11 +9672,13 @@ static void tcall_re_closure_(const tcall_pattern *pattern, uint8_t *states,
 static void tcall_re_step_(const tcall_pattern *pattern, uint8_t *state,
                            int32_t c)
 {
-    const tcall_node_ *node = pattern->program;
-    const tcall_node_ *end = node + pattern->count - 1;
-    int32_t other = tcall_re_other_(c, pattern->flags);
+    const tcall_node_ *node = pattern->program, *end = node + pattern->count;
+    /* letters of ASCII only: the others have no such bit */
+    bool fold = pattern->flags & TCALL_PATTERN_FOLD &&
+                tcall_re_in_('w', c | 0x20) && (c | 0x20) > '9';
+    int32_t other = fold ? c ^ 0x20 : c;
     bool arrives = false;
-    for (; node < end; node = tcall_re_after_(node)) {
+    for (; node < end; node++) {
         uint32_t width = TCALL_RE_STATES_(node->arg), k;
         /* most nodes are not active: their characters are not looked at */
         bool active = memchr(state, 1, width) != NULL;
@@ -10289,16 +10087,101 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
-/* Whether two values are equal. What is open of them lies in the rest of the
- * arena. */
-static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+/* Whether two values are equal, but for what is in them. */
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_rows_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
+}
+
+/* Whether two values are equal: in whatever order members are, 1 and 1.0 too.
+ * Of each container that is open two places lie in the rest of the arena: the
+ * key or element of a at hand, and the first key, or this element, of b. */
+static bool tcall_rows_equal_(void *machine, const char *a, const char *b)
+{
+    tcall_machine *m = (tcall_machine *)machine;
     size_t size;
     const char **open = (const char **)tcall_machine_rest_(m, &size);
-    bool same =
-        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
-    tcall_machine_costs_(m, 0);
-    return same;
+    const char **top = open, **end = open + size / sizeof *open, *key;
+    for (;;) {
+        key = tcall_text_first_(a);
+        tcall_rows_reads_(m, a, key ? tcall_text_skip_(a) : a);
+        if (key && end - top < 2)
+            tcall_machine_stop_(m, TCALL_E_BUDGET);
+        if (!tcall_machine_going_(m) || !tcall_rows_alike_(a, b))
+            return false;
+        if (key) {
+            *top++ = key;
+            *top++ = tcall_text_first_(b);
+        }
+        while (!key && top > open && !tcall_rows_pair_(top - 2))
+            top -= 2;
+        if (top == open)
+            return true;
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
+            if (!b)
+                return false;
+            tcall_rows_reads_(m, top[-1], b);
+            a = tcall_text_value_(a);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
+static uint32_t tcall_rows_scalar_hash_(const char *text)
+{
+    tcall_str verbatim = tcall_text_verbatim_(text);
+    tcall_num_ n;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
+}
+
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
+static uint32_t tcall_rows_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_rows_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
+    return sum;
 }
 
 /* Searches the string at a quote, piece by piece where it has escapes. */
@@ -10458,6 +10341,19 @@ static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
                : m->open->count;
 }
 
+/* Returns which item of the array at hand is the second of two that are equal,
+ * or 0. */
+static size_t tcall_rows_twice_(tcall_machine *m)
+{
+    const char *item = tcall_text_first_(m->text + m->token), *twice = NULL;
+    size_t i = 0;
+    if (m->open->count > 1)
+        twice = tcall_machine_twice_(m, tcall_rows_hash_, tcall_rows_equal_);
+    for (; twice && item != twice; i++)
+        item = tcall_text_sibling_(item);
+    return i;
+}
+
 /* The types that a keyword from enum on says something about. */
 static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_ANY,
@@ -10492,21 +10388,17 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_:
-        count = tcall_rows_length_(m, types);
-        ok = count >= row->of.number;
-        break;
     case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
     case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_:
     case TCALL_ON_MAX_PROPERTIES_:
         count = tcall_rows_length_(m, types);
-        ok = count <= row->of.number;
+        ok = (row->on - TCALL_ON_MIN_LENGTH_) % 2 ? count <= row->of.number
+                                                  : count >= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
-        if (m->open->count > 1)
-            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
-                                         tcall_rows_equal_);
+        count = tcall_rows_twice_(m);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -10892,9 +10784,10 @@ static uint32_t tcall_whole_words_(uint32_t bytes)
 }
 
 /* Returns the bytes of the hash table that follows so many members. */
-static uint32_t tcall_table_bytes_(uint32_t count)
+static uint32_t tcall_table_bytes_(uint8_t on, uint32_t count)
 {
-    uint32_t slots = count > TCALL_FEW_ ? count + count / 2 : 0;
+    bool few = !tcall_row_is_map_(on) || count <= TCALL_FEW_;
+    uint32_t slots = few ? 0 : count + count / 2;
     return tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
@@ -10909,18 +10802,21 @@ typedef struct tcall_sc_mark_ {
     uint16_t width;       /* the frames that it needs; 0: not counted yet */
 } tcall_sc_mark_;
 
-/* Around the value at each depth, and in the deepest one. */
-typedef struct tcall_sc_level_ {
-    uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
-    uint8_t only;   /* of a schema: the keyword whose only one it is */
-    uint16_t count; /* of members or rows on the stack */
-} tcall_sc_level_;
+/* What is open at each depth: the schemas of a keyword, by its number, or a
+ * schema. */
+enum {
+    TCALL_SC_SCHEMA_ = 0x40, /* one of several */
+    TCALL_SC_ONLY_ = 0x80    /* the only one of its keyword */
+};
 
 typedef struct tcall_sc_ {
     tcall_schema *out;
     const tcall_author_ *author;
     char *top;  /* of the stack, which grows up; NULL: all is only counted */
     char *high; /* where that begins which stays; it grows down */
+    char *base; /* on the stack: the rows of the schema that is open, which its
+                 * member is before, or the members of the list that is open,
+                 * which its row is before; that has the base around it */
     uint32_t bytes; /* of all */
     uint32_t marks; /* schemas */
     tcall_sc_mark_ *mark;
@@ -10928,13 +10824,12 @@ typedef struct tcall_sc_ {
     int32_t steps;
     bool wrong; /* it has a fault, perhaps one that is known already */
     uint8_t draft, depth;
-    uint8_t digits; /* of the name at hand */
     union {
         tcall_member member;
         tcall_row row;
         tcall_match match;
     } spare; /* in place of what is only counted */
-    tcall_sc_level_ open[TOOLCALL_MAX_DEPTH + 2];
+    uint8_t open[TOOLCALL_MAX_DEPTH + 2];
 } tcall_sc_;
 
 /* Refuses the schema. Of its faults the one that stands first in the text is
@@ -10998,25 +10893,18 @@ static void *tcall_sc_settle_(tcall_sc_ *c, uint32_t bytes)
     return memmove(c->high, c->top, (size_t)bytes);
 }
 
-/* Returns the rows of the schema at hand; the member that it lies in is the one
- * before them. */
-static tcall_row *tcall_sc_rows_(tcall_sc_ *c)
+/* Returns the member of the schema at hand. */
+static tcall_member *tcall_sc_of_(const tcall_sc_ *c)
 {
-    return (tcall_row *)(void *)c->top - c->open[c->depth].count;
-}
-
-static tcall_node *tcall_sc_node_(tcall_sc_ *c)
-{
-    return &((tcall_member *)(void *)tcall_sc_rows_(c))[-1].node;
+    return (tcall_member *)(void *)c->base - 1;
 }
 
 /* Returns the row that the schema at hand has of a keyword, or NULL. That of
  * the names of dependencies is beside one of the keyword itself. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
+static tcall_row *tcall_sc_row_(const tcall_sc_ *c, uint8_t on)
 {
-    tcall_row *row = tcall_sc_rows_(c);
-    uint16_t left = c->open[c->depth].count;
-    for (; left; left--, row++)
+    tcall_row *row = (tcall_row *)(void *)c->base;
+    for (; row < (tcall_row *)(void *)c->top; row++)
         if (row->on == on && !(row->flags & TCALL_ROW_OLD_))
             return row;
     return NULL;
@@ -11029,7 +10917,6 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *p,
     const tcall_row made = {on, flags, 0, {p}};
     tcall_row *row = (tcall_row *)tcall_sc_push_(c, sizeof *row);
     *row = made;
-    c->open[c->depth].count++;
     return row;
 }
 
@@ -11097,7 +10984,7 @@ static void tcall_sc_patterns_(tcall_sc_ *c, uint16_t count)
 static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
     const tcall_member *member = row->of.members;
-    uint32_t table = tcall_table_bytes_(row->count);
+    uint32_t table = tcall_table_bytes_(row->on, row->count);
     uint16_t i;
     memset((void *)(uintptr_t)(member + row->count), 0, (size_t)table);
     for (i = 0; i < row->count && c->steps > 0; i++, member++) {
@@ -11116,72 +11003,67 @@ static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* The schemas of a keyword are over: its row gets their members. */
-static void tcall_sc_list_(tcall_sc_ *c, uint8_t on, uint16_t count)
+/* The schemas of a keyword are over, so many bytes of members: its row, which
+ * is before them, gets them. */
+static void tcall_sc_list_(tcall_sc_ *c, uint32_t bytes)
 {
-    const tcall_member *members;
-    tcall_row *row;
-    if (tcall_row_is_map_(on)) {
-        tcall_sc_push_(c, tcall_table_bytes_(count));
-        tcall_sc_settle_(c, tcall_table_bytes_(count));
-    } else if (on == TCALL_ON_PATTERNS_ && c->top) {
-        tcall_sc_patterns_(c, count);
-    }
-    members = (tcall_member *)tcall_sc_settle_(
-        c, count * (uint32_t)sizeof(tcall_member));
-    row = tcall_sc_row_add_(c, on, NULL, 0);
-    row->of.members = members;
-    row->count = count;
-    if (tcall_row_is_map_(on) && c->top)
+    tcall_row *row = (tcall_row *)(void *)(c->top - bytes) - 1;
+    uint32_t table;
+    c->base = (char *)(uintptr_t)row->of.text;
+    row->count = (uint16_t)(bytes / sizeof(tcall_member));
+    table = tcall_table_bytes_(row->on, row->count);
+    tcall_sc_push_(c, table);
+    tcall_sc_settle_(c, table);
+    if (row->on == TCALL_ON_PATTERNS_)
+        tcall_sc_patterns_(c, row->count);
+    row->of.members = (tcall_member *)tcall_sc_settle_(c, bytes);
+    if (tcall_row_is_map_(row->on) && c->top)
         tcall_sc_twice_(c, row);
 }
 
-/* Begins a list of schemas, or a schema: only: of that keyword. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, uint8_t only)
+/* Begins a list of schemas, or a schema. */
+static void tcall_sc_open_(tcall_sc_ *c, uint8_t what)
 {
-    const tcall_sc_level_ level = {on, only, 0};
-    c->open[++c->depth] = level;
+    c->open[++c->depth] = what;
+    c->base = c->top;
 }
 
-/* Makes the member of the schema at p. name: its quote, or p; only: the keyword
- * whose only schema it is. Returns whether its keywords are read next. */
-static bool tcall_sc_member_(tcall_sc_ *c, const char *name, const char *p,
-                             uint8_t only)
+/* Makes the member of the schema at p. name: its quote, or p; what: it is one
+ * of several, or the only one of its keyword. Returns whether its keywords are
+ * read next. */
+static bool tcall_sc_member_(tcall_sc_ *c, const char *name, uint8_t digits,
+                             const char *p, uint8_t what)
 {
     const uint8_t types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    const uint8_t digits = name == p ? 0 : c->digits;
-    const tcall_member made = {name, {types, 0, digits, 0, NULL}};
+    const tcall_row *around = (const tcall_row *)(const void *)c->base;
+    const tcall_member made = {
+        name, {types, 0, digits, 0, *p == '{' ? around : NULL}};
     *(tcall_member *)tcall_sc_push_(c, sizeof made) = made;
     if (*p != '{' && *p != 't' && *p != 'f')
         tcall_sc_malformed_(c, p, 's');
     if (c->marks++ == TCALL_SCHEMAS_MAX_) /* no memory is enough for it */
         tcall_sc_fault_(c, p, "too many schemas", "split the schema");
-    if (!only)
-        c->open[c->depth].count++;
     if (*p == '{')
-        tcall_sc_open_(c, TCALL_ON_NOTHING_, only);
-    else if (only)
-        tcall_sc_list_(c, only, 1);
+        tcall_sc_open_(c, what);
     return *p == '{';
 }
 
 /* Reads what comes next in a list of schemas. Returns where reading goes on. */
 static const char *tcall_sc_item_(tcall_sc_ *c, const char *at)
 {
-    uint8_t on = c->open[c->depth].on;
+    uint8_t on = c->open[c->depth], digits = 0;
     const char *p = at;
-    c->digits = 0;
     if (tcall_keywords_[on].begins == '{') {
         tcall_str name;
         p = tcall_sc_name_(at, &name);
-        c->digits = tcall_sc_digits_(name);
+        digits = tcall_sc_digits_(name);
     }
     if (on == TCALL_ON_PATTERNS_ && !c->top)
         tcall_sc_pattern_(
             c, (tcall_match *)tcall_sc_push_(c, sizeof(tcall_match)), at);
     if (on == TCALL_ON_DEPENDENCIES_ && *p == '[')
         return tcall_text_skip_(p); /* names */
-    if (tcall_sc_member_(c, at, p, TCALL_ON_NOTHING_))
+    if (tcall_sc_member_(c, at, digits, p, TCALL_SC_SCHEMA_))
         return p + 1;
     return tcall_text_skip_(p);
 }
@@ -11229,8 +11111,8 @@ TCALL_SHARED_ uint8_t tcall_sc_type_(const char *p)
 /* One type, or a list of them. */
 static void tcall_sc_types_(tcall_sc_ *c, const char *p)
 {
-    const char *first = *p == '[' ? tcall_text_first_(p) : NULL;
-    const char *at = first ? first : p;
+    const char *first = *p == '[' ? tcall_text_first_(p) : NULL,
+               *at = first ? first : p;
     uint8_t types = 0;
     for (; at; at = first ? tcall_text_sibling_(at) : NULL) {
         uint8_t type = tcall_sc_type_(at);
@@ -11240,7 +11122,7 @@ static void tcall_sc_types_(tcall_sc_ *c, const char *p)
                              "boolean or null");
         types |= type;
     }
-    tcall_sc_node_(c)->types = types;
+    tcall_sc_of_(c)->node.types = types;
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
@@ -11250,8 +11132,8 @@ static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
     tcall_num_ n = tcall_text_number_(p);
     tcall_int value;
     int rest;
-    bool fits = tcall_num_whole_(&n, 0, &value, &rest);
-    fits = fits && !((tcall_uint)value >> 31);
+    bool fits =
+        tcall_num_whole_(&n, 0, &value, &rest) && !((tcall_uint)value >> 31);
     if (!rest && value <= INT16_MAX && value >= -INT16_MAX) {
         row->count = (uint16_t)value;
         row->flags |= TCALL_ROW_SMALL_;
@@ -11319,10 +11201,9 @@ static void tcall_sc_look_(tcall_sc_ *c, const char *key, uint8_t on,
 /* Returns the keyword that one with this value is called today. */
 static uint8_t tcall_sc_today_(const tcall_sc_ *c, uint8_t on, const char *p)
 {
-    bool prefix = *p == '[' && c->draft != TCALL_DRAFT_2020;
-    if (on == TCALL_ON_ITEMS_ && prefix)
-        on = TCALL_ON_PREFIX_;
-    return on;
+    bool prefix =
+        on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020;
+    return prefix ? (uint8_t)TCALL_ON_PREFIX_ : on;
 }
 
 /* Returns whether a keyword can be used here; else it is refused. A keyword of
@@ -11344,7 +11225,7 @@ static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
                          "name its draft in $schema");
     else if (tcall_sc_row_(c, today) ||
              (on == TCALL_ON_TYPE_ &&
-              tcall_sc_node_(c)->types != TCALL_SHAPE_ANY))
+              tcall_sc_of_(c)->node.types != TCALL_SHAPE_ANY))
         tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
     else if (!fits)
         tcall_sc_malformed_(c, p, begins);
@@ -11353,29 +11234,34 @@ static bool tcall_sc_admits_(tcall_sc_ *c, const char *key, uint8_t on,
     return false;
 }
 
-/* Makes the rows of a keyword that needs no schemas. */
+/* Makes the row of a keyword that needs no schemas. */
 static void tcall_sc_says_(tcall_sc_ *c, uint8_t on, const char *p)
 {
-    const tcall_match *match = NULL;
     tcall_row *row;
-    if (on == TCALL_ON_PATTERN_ && *p == '"') {
-        tcall_match *made = (tcall_match *)tcall_sc_push_(c, sizeof *made);
-        tcall_sc_pattern_(c, made, p);
-        match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
-    }
+    tcall_match *match;
     if (on >= TCALL_ON_TYPE_ || (on == TCALL_ON_UNIQUE_ && *p == 'f'))
         return;
     row = tcall_sc_row_add_(c, on, p, 0);
-    if (match) {
-        row->of.match = match;
+    if (on == TCALL_ON_PATTERN_ && *p == '"') {
+        match = (tcall_match *)tcall_sc_push_(c, sizeof *match);
+        tcall_sc_pattern_(c, match, p);
+        row->of.match = (tcall_match *)tcall_sc_settle_(c, sizeof *match);
         row->count = 1;
-    }
-    if (!c->top)
-        return;
-    if (on == TCALL_ON_REQUIRED_)
+    } else if (c->top && on == TCALL_ON_REQUIRED_) {
         row->count = tcall_sc_names_(c, p);
-    else if (tcall_keywords_[on].begins == '0')
+    } else if (c->top && tcall_keywords_[on].begins == '0') {
         tcall_sc_number_(c, row);
+    }
+}
+
+/* Counts the schemas in an object. */
+static uint32_t tcall_sc_schemas_(const char *p)
+{
+    const char *key = tcall_text_first_(p);
+    uint32_t count = 0;
+    for (; key; key = tcall_text_sibling_(key))
+        count += *tcall_text_value_(key) != '[';
+    return count;
 }
 
 /* Reads a name of the schema at hand: a keyword, or nothing that is known.
@@ -11385,7 +11271,6 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    char begins;
     if (!on && memchr(word.ptr, '\\', word.len))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
@@ -11395,29 +11280,27 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     if (on == TCALL_ON_DEPENDENCIES_)
         tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p, TCALL_ROW_OLD_);
     on = tcall_sc_today_(c, on, p);
-    begins = tcall_keywords_[on].begins;
-    if (tcall_row_has_(on) && *p == (begins == 's' ? '[' : begins)) {
-        tcall_sc_open_(c, on, TCALL_ON_NOTHING_);
+    if (!tcall_row_has_(on)) {
+        tcall_sc_says_(c, on, p);
+        return tcall_text_skip_(p);
+    }
+    tcall_sc_row_add_(c, on, c->base, 0);
+    if (*p == (tcall_keywords_[on].begins == '{' ? '{' : '[')) {
+        if (!c->top && tcall_row_is_map_(on))
+            c->bytes += tcall_table_bytes_(on, tcall_sc_schemas_(p));
+        tcall_sc_open_(c, on);
         return p + 1;
     }
-    if (!tcall_row_has_(on))
-        tcall_sc_says_(c, on, p);
-    else if (tcall_sc_member_(c, p, p, on))
+    if (tcall_sc_member_(c, p, 0, p, TCALL_SC_ONLY_))
         return p + 1;
+    if (c->top)
+        tcall_sc_list_(c, sizeof(tcall_member));
     return tcall_text_skip_(p);
 }
 
-/* Returns whether a keyword counts beside a $ref. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
-{
-    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
 /* Refuses what is beside a $ref up to draft 7, which ignores it: whoever wrote
- * it meant it. */
+ * it meant it. What is empty, names the schema or only defines others counts
+ * not. */
 static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
 {
     const char *key = tcall_text_first_(schema), *p;
@@ -11426,8 +11309,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *schema)
         uint8_t on;
         p = tcall_sc_name_(key, &word);
         on = tcall_keyword_of_(word);
-        if (tcall_keywords_[on].drafts >> c->draft & 1 &&
-            tcall_is_beside_(on, p))
+        if (on != TCALL_ON_REF_ && on < TCALL_ON_DEFS_ &&
+            tcall_keywords_[on].drafts >> c->draft & 1 &&
+            ((*p != '{' && *p != '[') || tcall_text_first_(p)))
             tcall_sc_refuse_(c, p,
                              "keyword beside $ref, which this draft ignores",
                              "put both into allOf, or use draft 2020-12");
@@ -11458,8 +11342,8 @@ static void tcall_sc_order_(tcall_row *rows, uint16_t count)
 static void tcall_sc_schema_(tcall_sc_ *c)
 {
     tcall_row *row = tcall_sc_row_(c, TCALL_ON_EXTRA_);
-    tcall_node *node = tcall_sc_node_(c);
-    uint16_t count = c->open[c->depth].count;
+    tcall_member *member = tcall_sc_of_(c);
+    uint32_t bytes = (uint32_t)(c->top - c->base);
     if (row && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
         row->on = TCALL_ON_ITEMS_;
         row->flags = TCALL_ROW_OLD_;
@@ -11468,26 +11352,26 @@ static void tcall_sc_schema_(tcall_sc_ *c)
     if (row)
         row->on = TCALL_ON_DEPENDENT_;
     if (c->draft >= TCALL_DRAFT_7 && tcall_sc_row_(c, TCALL_ON_REF_))
-        tcall_sc_beside_(
-            c, tcall_sc_text_((tcall_member *)(void *)tcall_sc_rows_(c) - 1));
-    if (!count)
+        tcall_sc_beside_(c, tcall_sc_text_(member));
+    c->base = (char *)(uintptr_t)member->node.rows;
+    member->node.rows = NULL;
+    if (!bytes)
         return;
-    row = (tcall_row *)tcall_sc_settle_(c, count * (uint32_t)sizeof *row);
-    tcall_sc_order_(row, count);
-    node->rows = row;
+    row = (tcall_row *)tcall_sc_settle_(c, bytes);
+    tcall_sc_order_(row, (uint16_t)(bytes / sizeof *row));
+    member->node.rows = row;
 }
 
 /* A list or a schema is over. */
 static void tcall_sc_close_(tcall_sc_ *c)
 {
-    const tcall_sc_level_ level = c->open[c->depth];
-    if (!level.on && c->top)
+    uint8_t what = c->open[c->depth--];
+    if (c->top && what >= TCALL_SC_SCHEMA_)
         tcall_sc_schema_(c);
-    c->depth--;
-    if (level.on)
-        tcall_sc_list_(c, level.on, level.count);
-    else if (level.only)
-        tcall_sc_list_(c, level.only, 1);
+    if (c->top && what != TCALL_SC_SCHEMA_)
+        tcall_sc_list_(c, what == TCALL_SC_ONLY_
+                              ? (uint32_t)sizeof(tcall_member)
+                              : (uint32_t)(c->top - c->base));
 }
 
 /* Walks over the text. */
@@ -11495,15 +11379,15 @@ TCALL_NOINLINE_ static void tcall_sc_walk_(tcall_sc_ *c)
 {
     const char *p = tcall_text_space_(c->out->text);
     c->bytes = c->marks = 0;
-    tcall_sc_member_(c, p, p, TCALL_ON_NOTHING_);
+    tcall_sc_member_(c, p, 0, p, TCALL_SC_SCHEMA_);
     for (p++; c->depth;) {
         p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
             tcall_sc_close_(c);
             p++;
         } else {
-            p = c->open[c->depth].on ? tcall_sc_item_(c, p)
-                                     : tcall_sc_keyword_(c, p);
+            p = c->open[c->depth] < TCALL_SC_SCHEMA_ ? tcall_sc_item_(c, p)
+                                                     : tcall_sc_keyword_(c, p);
         }
     }
 }
@@ -11525,7 +11409,8 @@ TCALL_SHARED_ uint16_t tcall_index_of_(tcall_str name)
     return (uint16_t)(index < TCALL_NO_MEMBER_ ? index : TCALL_NO_MEMBER_);
 }
 
-/* Returns which member of a row a name of a pointer leads to, or NO_MEMBER. */
+/* Returns which member of a row a name of a pointer leads to, or what none is.
+ */
 static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
     uint16_t i = 0;
@@ -11553,30 +11438,32 @@ tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
     return row;
 }
 
+/* Reads the next name of a pointer; of one that cannot be read, a name that is
+ * in no text. */
+static tcall_str tcall_sc_step_(const char **p, char name[TCALL_NAME_MAX_])
+{
+    int len = -1;
+    if (**p == '/') {
+        ++*p;
+        len = tcall_pointer_step_(p, name);
+    }
+    return len < 0 ? tcall_str_of("\377") : tcall_slice_(name, (size_t)len);
+}
+
 /* Returns the member that the fragment of a URI leads to, or NULL. */
 static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
     const tcall_member *member = c->mark->member;
-    const tcall_row *row = NULL; /* a keyword that has several schemas */
+    char name[TCALL_NAME_MAX_];
     while (member && *p == '/') {
-        char bytes[TCALL_NAME_MAX_];
-        int len;
+        const tcall_row *row =
+            tcall_sc_row_named_(c, &member->node, tcall_sc_step_(&p, name));
         uint16_t i = 0;
-        tcall_str name;
-        p++;
-        len = tcall_pointer_step_(&p, bytes);
-        name = tcall_slice_(bytes, (size_t)(len < 0 ? 0 : len));
-        if (row) {
-            i = tcall_row_named_(row, name);
-        } else {
-            row = tcall_sc_row_named_(c, &member->node, name);
-            if (row && tcall_keywords_[row->on].begins != 's')
-                continue;
-        }
-        member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
-        row = NULL;
+        if (row && tcall_keywords_[row->on].begins != 's')
+            i = tcall_row_named_(row, tcall_sc_step_(&p, name));
+        member = row && i < row->count ? &row->of.members[i] : NULL;
     }
-    return row ? NULL : member;
+    return member;
 }
 
 /* Gives a $ref the member of the place that it points to. */
@@ -11814,11 +11701,9 @@ TCALL_SHARED_ bool tcall_takes_objects_(const tcall_node *node, int depth)
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *);
     const tcall_str text = author->text;
     char *mem = (char *)author->mem;
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from;
-    uint32_t marks;
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % sizeof mem;
     int r = text.len < tcall_size_(0xFFFFFF) ? tcall_json_check(text)
                                              : TCALL_E_LIMIT;
     tcall_sc_ c;
@@ -11836,13 +11721,13 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
     c.draft = tcall_sc_draft_(text, author->draft);
     if (mem && author->size > pad) {
         c.top = mem + pad;
-        c.high = c.top + (author->size - pad) / word * word;
+        c.high = c.top + (author->size - pad) / sizeof mem * sizeof mem;
         tcall_sc_walk_(&c);
     }
     if (!c.top)
         tcall_sc_walk_(&c);
-    marks = c.marks * (uint32_t)sizeof *c.mark;
-    out->need = tcall_size_(c.bytes + marks + (uint32_t)pad);
+    out->need = tcall_size_(c.bytes + c.marks * (uint32_t)sizeof *c.mark +
+                            (uint32_t)pad);
     if (!c.top || author->size < out->need)
         return c.wrong ? TCALL_E_SCHEMA : TCALL_E_MEMORY;
     c.mark = (tcall_sc_mark_ *)(void *)(mem + pad);
@@ -11853,8 +11738,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out,
         return TCALL_E_SCHEMA;
     if (!author->end)
         tcall_sc_lower_(&c, (size_t)(c.high - mem) - pad);
-    from = (size_t)(c.high - mem);
-    out->used = author->end ? author->size - from : from + (size_t)c.bytes;
+    out->used = author->end ? author->size - (size_t)(c.high - mem)
+                            : pad + (size_t)c.bytes;
     out->root = &((tcall_member *)(void *)c.high)->node;
     return (int)out->used;
 }
@@ -11966,12 +11851,12 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
+    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
     if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
         return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+               ? (uint8_t)TCALL_LIMITS_NONE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -12355,33 +12240,6 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
         TCALL_SAY(said->out, " or null");
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_say_room_(tcall_said_fault_ *said)
-{
-    if (said->of == TCALL_LIMITS_VALUE_) {
-        tcall_say_wanted_(said);
-        return;
-    }
-    TCALL_SAY(said->out, "at most ");
-    if (said->of == TCALL_LIMITS_ITEMS_) {
-        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(said->out, said->shape->size - 1, 0);
-        TCALL_SAY(said->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_say_known_(const tcall_said_fault_ *said)
-{
-    TCALL_FETCH_(tcall_object, object, said->is->shape);
-    if (!object->count)
-        return;
-    TCALL_SAY(said->out, "use ");
-    tcall_say_words_(said->out, object->names, object->count);
-    TCALL_SAY(said->out, " or ");
-}
-
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
@@ -12389,61 +12247,79 @@ static bool tcall_is_counted_(const tcall_said_fault_ *said)
                            (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
-/* Writes which limit was passed. */
-static void tcall_say_passed_(tcall_said_fault_ *said)
+/* What some letters stand for, in which others may stand: %e is how many there
+ * are, %w all names of an object, %b the bytes that there is room for. */
+static const char tcall_phrases_[] TCALL_FLASH_ =
+    "\0"
+    "is\0has %e,\0"
+    "a property is not known here\0 is not a property here\0"
+    "this\0this number\0the string\0the array\0"
+    "under the minimum %p\0over the maximum %p\0"
+    "not greater than %p\0not less than %p\0"
+    "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
+    "use %w or \0";
+enum {
+    TCALL_PHRASE_NOTHING_,
+    TCALL_PHRASE_IS_,          /* or has so many */
+    TCALL_PHRASE_UNKNOWN_ = 3, /* or is, after the name */
+    TCALL_PHRASE_VALUE_ = 5,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
+    TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
+};
+
+/* Returns the phrase that a letter in TCALL_MISFITS stands for, after writing
+ * the value if it is known. */
+static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
-    static const char ways[] TCALL_FLASH_ =
-        "under the minimum %p\0over the maximum %p\0"
-        "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
-              tcall_is_upper_(said->keyword);
-    tcall_say_text_(said, tcall_word_at_(ways, way));
+    const void *object = said->is->shape;
+    switch (letter) {
+    case 'v':
+        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+               : said->keyword == TCALL_ON_TYPE_
+                   ? TCALL_PHRASE_VALUE_
+                   : TCALL_PHRASE_VALUE_ + said->of;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
+    case 'u':
+        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
+               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+    case 'r': return TCALL_PHRASE_ROOM_ + said->of;
+    case 'k':
+        return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
+                   ? TCALL_PHRASE_USE_
+                   : TCALL_PHRASE_NOTHING_;
+    default: return TCALL_PHRASE_NONE_;
+    }
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(void *of, char letter)
 {
-    static const char things[] TCALL_FLASH_ =
-        "this\0this number\0the string\0the array\0";
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    bool counted = tcall_is_counted_(said);
-    if (letter == 'v' && !tcall_say_came_(said)) {
-        tcall_write_flash(
-            out, tcall_word_at_(
-                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
-    } else if (letter == 'n' && counted) {
-        TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, said->of);
-        tcall_write_char_(out, ',');
-    } else if (letter == 'n') {
-        TCALL_SAY(out, "is");
-    } else if (letter == 'x' && tcall_say_came_(said)) {
-        TCALL_SAY(out, " is not a property here");
-    } else if (letter == 'x') {
-        TCALL_SAY(out, "a property is not known here");
-    } else if (letter == 'm') {
+    int phrase = tcall_say_phrase_(said, letter);
+    if (phrase != TCALL_PHRASE_NONE_) {
+        tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
+    } else if (letter == 'm' || letter == 'w') {
+        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out,
-            tcall_word_at_(
-                TCALL_FETCH_POINTER_(const char *,
-                                     &((const tcall_object *)is->shape)->names),
-                is->count),
-            1);
+            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : object->count);
+    } else if (letter == 'e') {
+        tcall_say_count_(out, is->count,
+                         said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
+    } else if (letter == 'b') {
+        tcall_put_number_(out, said->shape->size - 1, 0);
     } else if (letter == 't') {
         tcall_say_type_(said);
-    } else if (letter == 'u') {
-        tcall_say_passed_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
-    } else if (letter == 'r') {
-        tcall_say_room_(said);
-    } else if (letter == 'k') {
-        tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, counted);
-    } else if (letter != 'v') {
+        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+    } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
@@ -12571,28 +12447,22 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
     return tcall_keyword_word_((uint8_t)on);
 }
 
-/* Returns the next word of an enum, or name of a property, or NULL. */
-static const char *tcall_say_next_(const char *p, bool word)
-{
-    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
-}
-
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
  * names of properties, as far as they fit. */
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_;
-    const char *next =
-        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next = row->on == TCALL_ON_ENUM_
+                           ? tcall_text_first_(row->of.text)
+                           : row->of.members->name;
     while (next) {
         tcall_say_spelled_(writer, next);
-        next = tcall_say_next_(next, words);
+        next = tcall_text_sibling_(next);
         if (next && writer->len > room) {
             tcall_write_text(writer, ", ...");
             break;
         }
-        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
+        tcall_say_or_(writer, next ? 1u + !!tcall_text_sibling_(next) : 0);
     }
 }
 
@@ -12614,23 +12484,12 @@ static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
     tcall_say_spelled_(writer, text);
 }
 
-/* Returns the item of an array of this index, of so many as there are. */
-static const char *tcall_fault_item_(const char *array, uint32_t index)
-{
-    const char *item = tcall_text_first_(array), *next = item;
-    for (; index && next; index--) {
-        item = next;
-        next = tcall_text_sibling_(item);
-    }
-    return next ? next : item;
-}
-
 /* Returns the member of dependentRequired whose list has a name. */
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
-    const char *key = tcall_text_first_(row->of.text), *end;
-    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
-        key = tcall_text_after_(end);
+    const char *key = tcall_text_first_(row->of.text);
+    while (tcall_text_skip_(tcall_text_value_(key)) <= name)
+        key = tcall_text_sibling_(key);
     return key;
 }
 
@@ -12641,16 +12500,12 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    bool ours = said->key == said->value;
-    const char *name = said->key ? said->key : said->value;
-    if (letter == 'v' && ours)
+    if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
         tcall_say_rule_(out, row);
     else if (letter == 'a')
-        tcall_say_sent_(out, name);
-    else if (letter == 'e')
-        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+        tcall_say_sent_(out, said->key ? said->key : said->value);
     else if (letter == 'f')
         tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
@@ -12659,15 +12514,14 @@ static void tcall_say_row_part_(void *of, char letter)
     else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
         tcall_write_text(out, "a value");
     else if (letter == 'w')
-        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+        tcall_say_sent_(out, tcall_text_at_(said->value, is->count));
     else if (letter == 'd')
         tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
     else if (letter == 'm')
-        tcall_say_spelled_(out,
-                           said->keyword == TCALL_ON_NEEDED_
-                               ? row->of.text + is->count
-                               : tcall_fault_item_(row->of.text, is->count));
+        tcall_say_spelled_(out, said->keyword == TCALL_ON_NEEDED_
+                                    ? row->of.text + is->count
+                                    : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
     else if (letter == 'y') {
@@ -12835,24 +12689,22 @@ int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
-    const char *text = schema->text, *place, *end;
+    const char *text = schema->text, *end;
+    const char *place = text ? text + schema->at : NULL;
     if (!schema->reason)
         return tcall_write_text(writer, "ok");
-    if (!text) {
-        tcall_write_text(writer, schema->reason);
-    } else {
-        place = text + schema->at;
-        end = text + schema->len;
-        if (place == tcall_text_space_(text)) {
+    if (text) {
+        if (place == tcall_text_space_(text))
             tcall_write_text(writer, "the schema");
-            while (tcall_is_space_(end[-1]))
-                end--;
-        } else {
-            end = tcall_text_skip_(place);
-        }
         tcall_say_pointer_(writer, text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (text) {
+        end = place == tcall_text_space_(text) ? text + schema->len
+                                               : tcall_text_skip_(place);
+        while (tcall_is_space_(end[-1]))
+            end--;
         tcall_write_text(writer, " ");
         tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
                         TCALL_SAY_SPELLED_);
@@ -12984,7 +12836,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_keys_ more = {NULL, 0};
+    tcall_seen_ more = {NULL, 0, 0};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
@@ -12998,7 +12850,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, &more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13296,7 +13148,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
  * never called. */
 TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 {
-    if (tc->ready)
+    if (tc->error > 0)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
@@ -13379,16 +13231,6 @@ static const tcall_tool *tcall_namesake_(const tcall *tc, tcall_str name,
 const tcall_tool *tcall_find(const tcall *tc, tcall_str name)
 {
     return tcall_namesake_(tc, name, NULL);
-}
-
-const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
-{
-    while (*i < tc->desc.tool_count) {
-        const tcall_tool *tool = &tc->desc.tools[(*i)++];
-        if (tcall_enabled(tool, allow))
-            return tool;
-    }
-    return NULL;
 }
 
 /* Returns whether something says what the arguments must be. */
@@ -13658,12 +13500,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
         tc->desc.tool_count = i + 1; /* a later namesake is told of itself */
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
     tc->distinct = false; /* of rows that are added nobody knows */
-    tc->error = r;
+    tc->error = r < 0 ? r : 1;
     tc->busy = NULL;
-    if (r < 0) {
+    if (r < 0) { /* nothing can be found, and so nothing can be called */
         tc->desc.tool_count = 0;
         tc->desc.stages = NULL;
     }
@@ -14075,12 +13915,12 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
     tcall_write_char_(writer, ':');
 }
 
-/* Writes it as a value of a node. */
+/* Writes value / 10^digits as a value. */
 static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
+                               int digits)
 {
     tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
+    tcall_put_number_(writer, value, digits);
 }
 
 /* ---- all of a shape ----
@@ -14090,56 +13930,6 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
  * that a value is in; the outermost has 1.
  */
 
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, int count)
-{
-    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth);
-
-/* Returns the text at an index of those in a value's shape, or counts them. */
-static tcall_str tcall_value_words_(const tcall_shape *from, unsigned *index,
-                                    int depth)
-{
-    TCALL_FETCH_(tcall_shape, shape, from);
-    if (shape->kind == TCALL_KIND_CHOICE && (*index)-- == 0)
-        return tcall_words_text_((const char *)shape->more,
-                                 (int)shape->high + 1);
-    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_value_words_((const tcall_shape *)shape->more, index,
-                                  depth + 1);
-    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
-        return tcall_object_words_((const tcall_object *)shape->more, index,
-                                   depth + 1);
-    return tcall_slice_(NULL, 0);
-}
-
-static tcall_str tcall_object_words_(const tcall_object *from, unsigned *index,
-                                     int depth)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    tcall_str words = {NULL, 0};
-    int i;
-    if (*index < 2)
-        return tcall_words_text_(*index ? object->descriptions : object->names,
-                                 object->count);
-    *index -= 2;
-    for (i = 0; i < object->count && !words.ptr; i++)
-        words = tcall_value_words_(object->members + i, index, depth);
-    return words;
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    return tcall_object_words_(shape, &index, 1);
-}
-
 /* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
@@ -14148,7 +13938,7 @@ TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
 static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
     TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node);
+    tcall_put_decimal_(writer, range->initial, node->digits);
 }
 #endif
 
@@ -14188,10 +13978,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
     else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
+        tcall_put_decimal_(writer, is.narrow, node->digits);
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
+        tcall_put_decimal_(writer, is.wide, node->digits);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
         tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
@@ -14319,10 +14109,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else {
         for (i = 0; i < limits->digits; i++)
             one *= 10;
-        tcall_write_comma_(out);
-        tcall_put_number_(out,
-                          tcall_nearest_(limits, one, one, step ? step : one),
-                          limits->digits);
+        tcall_put_decimal_(out,
+                           tcall_nearest_(limits, one, one, step ? step : one),
+                           limits->digits);
     }
 }
 
@@ -14506,13 +14295,13 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
         "minLength\0maxLength\0minItems\0maxItems\0";
     tcall_limit_ limit;
     const uint8_t of = tcall_limits_of_(shape->kind);
-    bool kept = view->mode == TCALL_STRICT_NONE;
     tcall_limit_of_(&limit, shape, high);
-    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = of != TCALL_LIMITS_LENGTH_;
-    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
-    if (!limit.how || !kept)
+    /* OpenAI knows no lengths of strings, Anthropic arrays of at least one */
+    if (!limit.how ||
+        (view->mode == TCALL_STRICT_OPENAI && of == TCALL_LIMITS_LENGTH_) ||
+        (view->mode == TCALL_STRICT_ANTHROPIC &&
+         (of != TCALL_LIMITS_ITEMS_ || high || limit.number > 1)) ||
+        view->mode == TCALL_STRICT_OLLAMA)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
@@ -14843,7 +14632,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
+    for (; name; name = tcall_text_sibling_(name))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -15720,9 +15509,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
     case '\n':
     case 0x3002: words->sentence = next; break;
     case '"':
-        if (!words->json || *words->start != '"') /* an escaped one */
-            break;
-        words->in_key = tcall_split_is_key_(words, next);
+        words->in_key = words->json && tcall_split_is_key_(words, next);
         if (words->in_key)
             words->sentence = next;
         break;
@@ -16085,27 +15872,11 @@ static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
  * tool, in quarters: when it is the word itself, when it is a synonym or has
  * the same prefix, and for the length of the texts. Words of all schemas need
  * no list: being common, they weigh nothing. */
-enum { TCALL_TEXT_PARAMETERS_ = 4 };
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
-} tcall_text_weights_[] = {
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
     {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
-
-/* Returns one of the texts of a tool. Of parameters there can be several: the
- * one after the last is empty. */
-static tcall_str tcall_tool_text_(const tcall_tool *tool, unsigned index)
-{
-    const char *texts[TCALL_TEXT_PARAMETERS_ + 1];
-    texts[0] = tool->name;
-    texts[1] = tool->title;
-    texts[2] = tool->description;
-    texts[3] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (index >= TCALL_TEXT_PARAMETERS_ && tcall_tool_shape_(tool))
-        return tcall_shape_words_(tcall_tool_shape_(tool),
-                                  index - TCALL_TEXT_PARAMETERS_);
-    return tcall_str_of(index <= TCALL_TEXT_PARAMETERS_ ? texts[index] : NULL);
-}
 
 /* Adds a word of a tool to the sums of the terms that have this key; what is
  * only like them counts once. Returns whether there is such a term. */
@@ -16128,30 +15899,86 @@ static bool tcall_record_hit_(const tcall_ranking_ *ranking,
     return hit;
 }
 
-/* Reads all texts of a tool into its record. The prefix of a word counts only
- * when its stem is no key. */
+/* Reads a text of a tool into its record. The prefix of a word counts only when
+ * its stem is no key. */
+static void tcall_record_text_(const tcall_ranking_ *ranking,
+                               tcall_record_ *record, unsigned which,
+                               tcall_str text)
+{
+    const struct tcall_text_weight_ *weight = &tcall_text_weights_[which];
+    unsigned asked = 0;
+    tcall_split_ words;
+    tcall_split_init_(&words, text);
+    words.wanted = ranking->initials;
+    while (tcall_split_next_(&words))
+        if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+            (words.prefix &&
+             tcall_record_hit_(ranking, record, words.prefix, weight)))
+            asked += 16;
+    if (which == TCALL_TEXT_NAME_ && words.count)
+        record->name = (uint8_t)(asked / words.count);
+    record->length = (uint16_t)tcall_at_most_(
+        (size_t)record->length + weight->length * words.count, 0xFFFF);
+}
+
+/* Reads words that are each ended by NUL. */
+static void tcall_record_words_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const char *words,
+                                int count)
+{
+    const char *end = tcall_word_at_(words, count);
+    tcall_record_text_(ranking, record, TCALL_TEXT_PARAMETERS_,
+                       tcall_slice_(words, (size_t)(end - words)));
+}
+
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth);
+
+/* Reads the words of a value's shape. */
+static void tcall_record_value_(const tcall_ranking_ *ranking,
+                                tcall_record_ *record, const tcall_shape *from,
+                                int depth)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_record_words_(ranking, record, (const char *)shape->more,
+                            (int)shape->high + 1);
+    if (shape->kind == TCALL_KIND_LIST && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_value_(ranking, record, (const tcall_shape *)shape->more,
+                            depth + 1);
+    if (shape->kind == TCALL_KIND_OBJECT && depth < TOOLCALL_SHAPE_LEVELS)
+        tcall_record_object_(ranking, record, (const tcall_object *)shape->more,
+                             depth + 1);
+}
+
+/* Reads the words of an object's shape: names, descriptions, choices. The
+ * outermost has the depth 1. */
+static void tcall_record_object_(const tcall_ranking_ *ranking,
+                                 tcall_record_ *record,
+                                 const tcall_object *from, int depth)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_record_words_(ranking, record, object->names, object->count);
+    tcall_record_words_(ranking, record, object->descriptions, object->count);
+    for (i = 0; i < object->count; i++)
+        tcall_record_value_(ranking, record, object->members + i, depth);
+}
+
+/* Reads all texts of a tool into its record. */
 static void tcall_record_read_(const tcall_ranking_ *ranking,
                                const tcall_tool *tool, tcall_record_ *record)
 {
-    tcall_str text = tcall_tool_text_(tool, 0);
-    unsigned length = 1, asked = 0, i;
-    for (i = 0; i < TCALL_TEXT_PARAMETERS_ || text.len; i++) {
-        const struct tcall_text_weight_ *weight =
-            &tcall_text_weights_[tcall_at_most_(i, TCALL_TEXT_PARAMETERS_)];
-        tcall_split_ words;
-        tcall_split_init_(&words, text);
-        words.wanted = ranking->initials;
-        while (tcall_split_next_(&words))
-            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
-                (words.prefix &&
-                 tcall_record_hit_(ranking, record, words.prefix, weight)))
-                asked += 16;
-        length += weight->length * words.count;
-        if (i == 0 && words.count)
-            record->name = (uint8_t)(asked / words.count);
-        text = tcall_tool_text_(tool, i + 1);
-    }
-    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
+    const char *const texts[] = {tool->name, tool->title, tool->description,
+                                 tool->tags, tool->parameters.text};
+    const tcall_object *shape = tcall_tool_shape_(tool);
+    unsigned i;
+    record->length = 1;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++)
+        tcall_record_text_(ranking, record, i, tcall_str_of(texts[i]));
+    if (shape)
+        tcall_record_object_(ranking, record, shape, 1);
 }
 
 /* ---- tools that may be picked */
@@ -16501,25 +16328,23 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
     const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    tcall_writer saved;
-    tcall_writer_init(&saved, NULL, 0);
+    size_t texts = 0;
+    tcall_writer shapes;
+    tcall_writer_init(&shapes, NULL, 0);
     for (; tool < end; tool++) {
-        const char *schema = tool->provider_schema.text
-                                 ? tool->provider_schema.text
-                                 : tool->parameters.text;
+        const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
             i++;
         if (i < count || tcall_withheld_(tc, tool))
             continue;
-        tcall_write_text(&saved, tool->name);
-        tcall_write_text(&saved, tool->description ? tool->description : "");
-        if (schema)
-            tcall_write_text(&saved, schema);
-        else if (tcall_tool_shape_(tool))
-            tcall_write_shape(&saved, tcall_tool_shape_(tool));
+        texts += tcall_str_of(tool->name).len +
+                 tcall_str_of(tool->description).len +
+                 tcall_str_of(schema ? schema : tool->parameters.text).len;
+        if (!schema && tcall_tool_shape_(tool))
+            tcall_write_shape(&shapes, tcall_tool_shape_(tool));
     }
-    return saved.len;
+    return texts + shapes.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
@@ -16552,7 +16377,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "terms", '[');
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16607,22 +16432,18 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "scorers", '[');
     for (i = 0; i < ranking->opts.scorer_count; i++) {
         const char *name = ranking->opts.scorers[i].name;
         tcall_write_string(w, name ? name : "words");
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "picks", '[');
     for (n = 0; n < report->count; n++)
         tcall_write_ranked_(w, ranking, &report->picks[n]);
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "excluded", '[');
     for (i = 0; i < ranking->count; i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
@@ -17072,6 +16893,7 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->attempts = NULL;
     call->runs = NULL;
     cx->bound = NULL;
+    cx->words = NULL;
     cx->services = NULL;
     cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
         tcall_slice_(NULL, 0);
@@ -17085,52 +16907,6 @@ TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
     return call->attempts ? call->asked->came : call->arguments;
 }
 
-/* ---- what is wrong ---- */
-
-/* Writes a member with the beginning of a text. */
-static void tcall_write_start_(tcall_writer *out, const char *key,
-                               tcall_str text, size_t most)
-{
-    if (text.len > most)
-        text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_pair_(out, key, text);
-}
-
-/* Writes what the schema or shape says, fault by fault; or what a validator
- * complained of; or where the text stops being JSON, and how it begins, since
- * such arguments are not sent back to the model. */
-TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
-                                               const tcall_tool *tool,
-                                               const tcall_attempt *attempt)
-{
-    tcall_str came = attempt->came;
-    size_t i;
-    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_nest_(out, "errors", '[');
-        for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tool->parameters.reader->say,
-                               attempt->args.at, &attempt->fault[i]);
-        tcall_write_close(out, ']');
-    } else if (attempt->complaint.len) {
-        tcall_write_pair_(out, "errors", attempt->complaint);
-    } else if (attempt->step == TCALL_STEP_PARSE &&
-               attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
-        tcall_write_start_(out, "near",
-                           tcall_slice_(came.ptr + attempt->error_at,
-                                        came.len - attempt->error_at),
-                           24);
-        tcall_write_start_(out, "received", came, 64);
-    }
-}
-
-int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
-{
-    tcall_write_attempt_errors_(out, call->tool, call->asked);
-    return out->error;
-}
-
 /* ==========================================================================
  * >>records
  *
@@ -17140,6 +16916,15 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
  * character that does not agree, the longest end of what was matched that is a
  * start of the secret too goes on (Knuth, Morris and Pratt).
  */
+
+static void tcall_mask_begin_(tcall_mask *mask, const char *secret,
+                              tcall_sink sink, void *user)
+{
+    memset(mask, 0, sizeof *mask);
+    mask->secret = secret;
+    mask->sink = sink;
+    mask->user = user;
+}
 
 static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
 {
@@ -17283,10 +17068,7 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
 {
     char *to = text;
     tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
+    tcall_mask_begin_(&mask, secret, tcall_mask_back_, &to);
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
@@ -17348,9 +17130,10 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
                                     tcall_str bytes)
 {
+    const uint64_t *secret = tc->desc.hash_key;
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ hash;
-    key[1] = tc->desc.hash_key[1];
+    key[0] = hash ^ (secret ? secret[0] : 0);
+    key[1] = secret ? secret[1] : 0;
     return tcall_hash(key, bytes);
 }
 
@@ -17359,7 +17142,7 @@ typedef struct tcall_hashing_ {
     const tcall *tc;
     uint64_t hash;
     tcall_writer out;
-    char buf[64];
+    char buf[24];
 } tcall_hashing_;
 
 static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
@@ -17572,27 +17355,24 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
  */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *out = cx->out, notice;
+    tcall_writer *out = cx->out;
     size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
+    size_t keep = out->fill - start, left;
+    size_t notice = sizeof "\n[output cut: all of it are  bytes]" - 1;
     if (out->error != TCALL_E_MEMORY)
         return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
+    for (left = size; left; left /= 10)
+        notice++;
+    keep = keep > notice ? tcall_utf8_cut_(out->buf + start, keep - notice) : 0;
     tcall_output_clear_(cx);
     cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
+    if (out->cap - out->fill < notice)
         return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
+    tcall_write_text(out, "\n[output cut: all of it are ");
+    tcall_write_decimal_(out, (tcall_int)size, 0);
+    return tcall_write_text(out, " bytes]");
 }
 
 /* ---- arguments in a sentence ---- */
@@ -17721,6 +17501,52 @@ static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "; the registry allows ");
         tcall_write_permissions_(out, allow, names, " and ");
     }
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_pair_(out, key, text);
+}
+
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+static void tcall_write_attempt_errors_(tcall_writer *out,
+                                        const tcall_tool *tool,
+                                        const tcall_attempt *attempt)
+{
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_nest_(out, "errors", '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tool->parameters.reader->say,
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
+    return out->error;
 }
 
 /* ---- failures ---- */
@@ -17882,9 +17708,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 
 /* ---- events ---- */
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -17901,51 +17724,48 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Returns why a call failed: in words that are written for it, where there are
  * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
+    tcall_str words = cx->failure.reason;
     bool denied = tcall_was_denied_(cx);
-    char *room = NULL;
-    tcall_writer out;
-    if (denied || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    tcall_write_text(&out, denied ? cx->call->tool->name : "");
-    tcall_write_text(&out, denied ? " " : "");
-    tcall_say_why_(&out, cx);
-    if (denied)
-        tcall_say_remedy_(&out, cx);
-    return tcall_slice_(room, out.fill);
+    if (denied || tcall_was_refused_(cx)) {
+        tcall_writer out = tcall_hydrate_writer_(block);
+        tcall_write_text(&out, denied ? cx->call->tool->name : "");
+        tcall_write_text(&out, denied ? " " : "");
+        tcall_say_why_(&out, cx);
+        if (denied)
+            tcall_say_remedy_(&out, cx);
+        tcall_hydrate_keep_(block, out.buf, out.len, &words);
+    }
+    return words.len ? words
+                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
                             const tcall_str *text, int value)
 {
-    tcall *tc = call->cx.tc;
+    const tcall_failure *failure = &call->cx.failure;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tcall_is_heard_(call->cx.tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
     if (text)
         event.text = *text;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx);
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
 }
 
 TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
@@ -17986,10 +17806,7 @@ static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
     tcall_writer out;
     char buf[64];
     int result;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = tc->key;
-    mask.sink = sink;
-    mask.user = user;
+    tcall_mask_begin_(&mask, tc->key, sink, user);
     tcall_writer_init(&out, buf, sizeof buf);
     tcall_writer_sink(&out, tcall_mask_put, &mask);
     write(&out, tc, call);
@@ -18656,15 +18473,21 @@ static int tcall_authorize_(tcall_ctx *cx)
 
 /* ---- approval ---- */
 
-/* Reports a verdict: once when it is asked for, once when it is there. */
-static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+/* Notes a verdict, and reports it: once when it is asked for, once when it is
+ * there. Returns TCALL_E_APPROVAL where it comes later, TCALL_E_DENIED or
+ * TCALL_OK. */
+TCALL_SHARED_ int tcall_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    bool asked = cx->approval_asked;
+    bool asked = cx->approval_asked, allowed = verdict == TCALL_VERDICT_ALLOW;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
+    cx->call->approved = allowed;
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
                          NULL, (int)verdict);
+    if (cx->approval_asked)
+        return TCALL_E_APPROVAL;
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -18681,25 +18504,14 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Notes a verdict that is there. */
-TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
-{
-    cx->call->approved = allowed;
-    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
-    return allowed ? TCALL_OK : TCALL_E_DENIED;
-}
-
 /* Asks desc.approve, which may know at once. */
 TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
 {
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_verdict verdict = TCALL_VERDICT_DENY;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    if (d->approve)
-        verdict = d->approve(d->user, cx->call);
-    return verdict == TCALL_VERDICT_LATER
-               ? TCALL_E_APPROVAL
-               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+    const tcall_desc *desc = &cx->tc->desc;
+    tcall_verdict_(cx, TCALL_VERDICT_LATER);
+    return tcall_verdict_(cx, desc->approve
+                                  ? desc->approve(desc->user, cx->call)
+                                  : TCALL_VERDICT_DENY);
 }
 
 /* Asks where it has to be asked. */
@@ -18709,7 +18521,8 @@ static int tcall_consent_(tcall_ctx *cx)
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
+    return call->approved ? tcall_verdict_(cx, TCALL_VERDICT_ALLOW)
+                          : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -18904,7 +18717,7 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+/* Which hook of a stage has ended last: its place, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
 
 /* Returns how late a hook is called at its stage: of equal priority, the first
@@ -18944,27 +18757,20 @@ static bool tcall_acquires_(const tcall_hook *hook)
            hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
 }
 
-/* Returns the stage that acquires what a hook releases, or -1. */
-static int tcall_acquired_at_(const tcall_hook *hook)
-{
-    return hook->stage == TCALL_DID_RELEASE_QUOTA ? TCALL_WILL_ACQUIRE_QUOTA
-           : hook->stage == TCALL_DID_RELEASE_SEMAPHORE
-               ? TCALL_WILL_ACQUIRE_SEMAPHORE
-               : -1;
-}
-
 /* Returns the bit in cx->held of a hook that acquires, or the bits of those
- * that the given hook may release: the ones with the same user. */
+ * that the given hook may release: the ones with the same user. What is
+ * acquired last is released first, so two such stages have one sum. */
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
-    int acquired = tcall_acquired_at_(own);
+    const int both = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
     const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
     size_t i;
     for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
-        if (hook == own || (hook->stage == acquired && hook->user == own->user))
+        if (hook == own ||
+            (hook->stage + own->stage == both && hook->user == own->user))
             bits |= bit;
         bit <<= 1;
     }
@@ -19035,26 +18841,25 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
-/* Runs the hooks of a stage from a place on, where it is due; returns their
- * first error. One that waits is the next again. An error, or an answer, ends
+/* Runs the hooks of a stage after a place, where it is due; returns their first
+ * error. One that waits is the next again. An error, or an answer, ends
  * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    uint16_t next;
     if (!(tcall_due_[stage] & state) ||
         (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
-    if (*place == TCALL_HOOKS_BEGIN_)
-        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           *place != TCALL_HOOKS_END_) {
-        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
+           (next = tcall_hook_after_(cx, stage, *place)) != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, next - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            *place = tcall_hook_after_(cx, stage, *place);
+            *place = next;
     }
     cx->stage = outer;
     return r;
@@ -19069,7 +18874,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->last_hook);
     return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
@@ -19083,7 +18888,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
-    cx->next_hook = TCALL_HOOKS_BEGIN_;
+    cx->last_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
@@ -19101,7 +18906,7 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return tcall_approve_again_(cx);
     if (cx->run_step == TCALL_RUN_BEGIN_)
         return tcall_run_(cx);
-    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->last_hook);
     if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
         cx->state == TCALL_GOING_)
         memset(&cx->failure, 0, sizeof cx->failure);
@@ -19120,7 +18925,7 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         if (r < 0)
             break;
         cx->run_step++;
-        cx->next_hook = TCALL_HOOKS_BEGIN_;
+        cx->last_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -19280,7 +19085,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+        tcall_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
     if (call->loops)
         cx->tc->breaker(cx, false);
@@ -19332,7 +19137,7 @@ static int tcall_walk_(tcall_ctx *cx)
         while (own->stage < cx->stage)
             own++;
         if (cx->tc->desc.stages)
-            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->last_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -19340,7 +19145,7 @@ static int tcall_walk_(tcall_ctx *cx)
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->next_hook = 0;
+        cx->last_hook = 0;
     }
     return TCALL_OK;
 }
@@ -19743,7 +19548,8 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
     cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return tcall_decided_(cx, cx->ledger_used);
+    return tcall_verdict_(cx, cx->ledger_used ? TCALL_VERDICT_ALLOW
+                                              : TCALL_VERDICT_DENY);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -19754,11 +19560,10 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
     if (row->what && row->what != what)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+        tcall_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_verdict_(cx, TCALL_VERDICT_LATER);
 }
 
 /* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;
@@ -19991,14 +19796,13 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * Of a tool: %N its name, %T its description, %J its schema, %F whether it is
- * strict, which is known behind the schema.
+ * Of a tool: %N its name, %T its description, %J its schema; behind that it is
+ * known whether it is strict.
  *
  * Of a request: %M the model, %S the instructions, %X the limit of the answer,
- * %A the same where there has to be one, %C the tokens of a conversation, %K
- * the tool that must be called, %P whether calls may come side by side, %R
- * whether it streams, %G the member that the words of a reasoning are; %I the
- * items and %L the tools, which whoever fills the form writes.
+ * %C the tokens of a conversation, %K the tool that must be called, %G the
+ * member that the words of a reasoning are; %I the items and %L the tools,
+ * which whoever fills the form writes.
  */
 
 /* Items are parts of messages, where a format has those. On which side of the
@@ -20036,30 +19840,25 @@ typedef struct tcall_filling_ {
     const tcall_provider *provider;
     const tcall_request_forms_ *forms;
     const tcall_chat_request *request;
-    tcall_item item;        /* at hand */
+    tcall_item *item;       /* at hand, or NULL */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
-    bool strict;  /* the tool at hand */
-    bool sent;    /* there are tools */
-    bool user;    /* the last item is one of the user, not a result */
-    char choice;  /* '0' and the tcall_choice, as far as the server obeys */
-    uint8_t side; /* TCALL_SIDE_..._ of the last item */
+    uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
+    bool sent;      /* there are tools */
+    bool user;      /* the last item is one of the user, not a result */
+    char choice;    /* '0' and the tcall_choice, as far as the server obeys */
+    uint8_t side;   /* TCALL_SIDE_..._ of the last item */
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     char id[9];              /* of the item, where its own is refused */
 } tcall_filling_;
-
-static const char *tcall_truth_(bool truth)
-{
-    return truth ? "true" : "false";
-}
 
 /* What belongs into a hole, unless it is written otherwise. A call whose
  * arguments are no object was not run; it goes back without. */
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
     const tcall_chat_request *request = f->request;
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     switch (hole) {
     case 'M': return tcall_str_of(request->model);
     case 'S': return tcall_str_of(request->system);
@@ -20067,9 +19866,6 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
     case 'G': return tcall_str_of(f->provider->member);
     case 'N': return tcall_str_of(f->tool->name);
     case 'T': return tcall_str_of(f->tool->description);
-    case 'P': return tcall_str_of(tcall_truth_(!request->no_parallel));
-    case 'R': return tcall_str_of(tcall_truth_(request->stream));
-    case 'F': return tcall_str_of(tcall_truth_(f->strict));
     default: break;
     }
     if (hole == 'i' || hole == 'm')
@@ -20082,38 +19878,47 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
         return item->signature;
     return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
-               : item->text;
+           : item ? item->text
+                  : tcall_slice_(NULL, 0);
 }
 
-/* Does a condition hold? Those that are not listed are that a hole has
- * something to hold, or that the choice is this one. */
-static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
+/* A condition that holds, as a bit. */
+#define TCALL_WHERE_(letter, truth) \
+    ((uint32_t)((truth) ? 1 : 0) << ((letter) - 'A'))
+
+/* The conditions of a request, which are capitals in forms. */
+static uint32_t tcall_request_holds_(const tcall_filling_ *f)
 {
     const tcall_chat_request *request = f->request;
     const unsigned quirks = f->provider->quirks;
     const bool limited = request->max_tokens > 0, large = request->context > 0;
-    switch (condition) {
-    case 'X': return limited;
-    case 'x': return !limited;
-    case 'C': return large;
-    case 'B': return limited || large;
-    case 'W': return limited || f->choice > '0';
-    case 'V': return limited && !(quirks & TCALL_QUIRK_MAX_TOKENS);
-    case 'v': return limited && quirks & TCALL_QUIRK_MAX_TOKENS;
-    case 'U': return request->stream && !(quirks & TCALL_QUIRK_NO_USAGE);
-    case 'Y': return (quirks & TCALL_QUIRK_ASK_REASONING) != 0;
-    case 'Z': return request->cache_prompt;
-    case 'L': return f->sent;
-    case 'F': return f->strict;
-    case 'P':
-        return f->sent &&
-               (quirks & TCALL_QUIRK_SAY_PARALLEL ||
-                (request->no_parallel && !(quirks & TCALL_QUIRK_NO_PARALLEL)));
-    default: break;
-    }
-    return condition >= '0' && condition <= '9'
-               ? f->choice == condition
-               : tcall_hole_(f, condition).len > 0;
+    const bool one = request->no_parallel;
+    return TCALL_WHERE_('X', limited) | TCALL_WHERE_('C', large) |
+           TCALL_WHERE_('B', limited || large) |
+           TCALL_WHERE_('W', limited || f->choice > '0') |
+           TCALL_WHERE_('Q', quirks & TCALL_QUIRK_MAX_TOKENS) |
+           TCALL_WHERE_('R', request->stream) |
+           TCALL_WHERE_('U',
+                        request->stream && !(quirks & TCALL_QUIRK_NO_USAGE)) |
+           TCALL_WHERE_('Y', quirks & TCALL_QUIRK_ASK_REASONING) |
+           TCALL_WHERE_('Z', request->cache_prompt) |
+           TCALL_WHERE_('S', request->system && *request->system) |
+           TCALL_WHERE_('L', f->sent) | TCALL_WHERE_('O', one) |
+           TCALL_WHERE_(
+               'P', f->sent && (quirks & TCALL_QUIRK_SAY_PARALLEL ||
+                                (one && !(quirks & TCALL_QUIRK_NO_PARALLEL))));
+}
+
+/* Does a condition hold? A digit: the choice is this one; of an item: it has
+ * that; other small letters: the capital one does not hold. */
+static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
+{
+    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
+    if (condition <= '9')
+        return f->choice == condition;
+    if (strchr("smt", condition))
+        return tcall_hole_(f, condition).len > 0;
+    return holds == (condition < 'a');
 }
 
 /* Does the user give this member of the body? The key begins with a quote. */
@@ -20147,7 +19952,7 @@ static bool tcall_is_letter_or_digit_(char c)
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
+TCALL_NOINLINE_ static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
     char legal[64] = "_";
     size_t i;
@@ -20184,37 +19989,30 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
     return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
+/* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
+ * made again. */
+TCALL_NOINLINE_ static void tcall_write_base64_(tcall_writer *out,
+                                                tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
+    const uint8_t *in = (const uint8_t *)bytes.ptr;
+    size_t part, at;
+    int i;
+    for (part = 0; part < bytes.len; part += 480) {
         if (!tcall_write_part_(out))
             continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
+        for (at = part; at < bytes.len && at < part + 480; at += 3) {
+            const size_t left = bytes.len - at;
+            const uint32_t bits = (uint32_t)in[at] << 16 |
+                                  (uint32_t)(left > 1 ? in[at + 1] : 0) << 8 |
+                                  (left > 2 ? in[at + 2] : 0u);
+            char text[4];
+            for (i = 0; i < 4; i++)
+                text[i] =
+                    (size_t)i > left ? '=' : digits[bits >> (18 - 6 * i) & 63];
+            tcall_write_bytes(out, text, sizeof text);
+        }
         tcall_write_part_end_(out);
     }
 }
@@ -20261,7 +20059,7 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
     const tcall_str text = tcall_hole_(f, hole);
     tcall_writer *out = f->out;
-    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
+    if (hole == 'r' && f->item->error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'X')
         tcall_write_int(out, f->request->max_tokens);
@@ -20271,7 +20069,9 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
         tcall_write_description_(out, text.ptr ? text.ptr : "",
                                  f->request->variables);
     else if (hole == 'J')
-        f->strict = tcall_strict_write_(out, f->tool, &f->budget);
+        f->holds =
+            (f->holds & ~TCALL_WHERE_('F', true)) |
+            TCALL_WHERE_('F', tcall_strict_write_(out, f->tool, &f->budget));
     else if (hole == 'b')
         tcall_write_base64_(out, text);
     else if (hole == 'n')
@@ -20382,17 +20182,17 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
     const tcall_provider *to = f->provider;
     return to->reasoning && !f->request->chat->edited &&
-           tcall_str_eq(f->item.name, tcall_str_of(to->name));
+           tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
 /* The pass in which the item at hand is written. */
 static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
         return TCALL_PASS_NONE_;
     if (f->provider->quirks & TCALL_QUIRK_ORDERED)
         return TCALL_PASS_REASONING_;
-    if (f->item.kind == TCALL_ITEM_TEXT)
+    if (f->item->kind == TCALL_ITEM_TEXT)
         return TCALL_PASS_TEXT_;
     return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
@@ -20403,7 +20203,7 @@ static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_item *item = &f->item;
+    tcall_item *item = f->item;
     const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
     const bool call = item->kind == TCALL_ITEM_CALL;
     const bool own = call ? signs : tcall_owns_reasoning_(f);
@@ -20490,7 +20290,7 @@ static bool tcall_holds_all_(const tcall_filling_ *f)
  * reasoning behind a call. */
 static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
     const bool model = f->side && f->side < TCALL_SIDE_USER_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
@@ -20509,7 +20309,7 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 /* Returns the form that the item at hand is written in on its side, or NULL. */
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const char *forms = f->forms->items, *form;
     unsigned row = item->kind;
     if (row == TCALL_ITEM_RESULT && item->error &&
@@ -20535,14 +20335,10 @@ static const char tcall_no_answer_[] =
  * with the item at this place. */
 static void tcall_count_note_(const tcall_filling_ *f, size_t at)
 {
-    tcall_counted_ *counted = f->counted;
-    if (!counted || !at || f->out->error || f->out->len == f->begun)
-        return;
-    counted->to = f->provider;
-    counted->at = at;
-    counted->len = f->out->len - f->begun;
-    counted->last = f->out->last;
-    counted->state = f->side;
+    const tcall_counted_ now = {f->provider, at, f->out->len - f->begun,
+                                f->out->last, f->side};
+    if (f->counted && at && now.len && !f->out->error)
+        *f->counted = now;
 }
 
 /* A request that is only counted begins where the user began to speak when it
@@ -20566,11 +20362,11 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
-    const bool opens = tcall_item_opens_(&f->item);
+    const bool data = to && f->item->flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
-        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        (tcall_holds_all_(f) && tcall_item_is_blank_(f->item)))
         return;
     if (opens && !f->user)
         tcall_count_note_(f, at);
@@ -20586,7 +20382,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
     if (form)
         tcall_write_form_(f, form);
     else
-        f->forms->data(f->out, f->item.text);
+        f->forms->data(f->out, f->item->text);
 }
 
 /* Writes one answer of the model, which begins at this place, with the results
@@ -20598,18 +20394,18 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
     size_t at, next = from;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
-        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
-                               !tcall_is_users_(f->item.kind);
+        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
+                               !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
             if (pass != tcall_pass_of_(f, after_call) &&
                 (pass != TCALL_PASS_RESULTS_ ||
-                 f->item.kind != TCALL_ITEM_CALL))
+                 f->item->kind != TCALL_ITEM_CALL))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
-                tcall_find_result_(chat, next, &f->item);
-            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+                tcall_find_result_(chat, next, f->item);
+            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
     }
@@ -20618,20 +20414,23 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 
 /* Writes the items of a request. Results are written with their answer; one
  * without a call is not. */
-static void tcall_write_items_(tcall_filling_ *f)
+TCALL_NOINLINE_ static void tcall_write_items_(tcall_filling_ *f)
 {
     const tcall_chat *chat = f->request->chat;
+    tcall_item item;
     size_t at = tcall_count_from_(f), next = at;
-    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
-        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
-            f->item.kind = TCALL_ITEM_USER;
-            f->item.text = tcall_str_of("(an image was here, which is gone)");
+    f->item = &item;
+    for (; tcall_chat_next(chat, &next, f->item); at = next) {
+        if (f->item->kind == TCALL_ITEM_IMAGE && !f->item->text.len) {
+            f->item->kind = TCALL_ITEM_USER;
+            f->item->text = tcall_str_of("(an image was here, which is gone)");
         }
-        if (!tcall_is_users_(f->item.kind))
+        if (!tcall_is_users_(f->item->kind))
             next = tcall_write_answer_(f, at);
-        else if (f->item.kind != TCALL_ITEM_RESULT)
+        else if (f->item->kind != TCALL_ITEM_RESULT)
             tcall_write_item_(f, at);
     }
+    f->item = NULL;
     tcall_message_end_(f);
 }
 
@@ -20680,7 +20479,7 @@ static const char tcall_function_tool_[] =
 #define TCALL_OPENAI_CHOICES_(named)                                    \
     "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"required\"%>%<3" \
     "\"tool_choice\":" named "%>%<4\"tool_choice\":\"any\"%>"           \
-    "%<P\"parallel_tool_calls\":%P%>"
+    "%<P\"parallel_tool_calls\":%<Ofalse%>%<otrue%>%>"
 
 /* The condition of a choice in forms: '0' and a tcall_choice, or '4' for
  * servers with TCALL_QUIRK_ANY; as far as the server obeys. */
@@ -20726,6 +20525,7 @@ TCALL_SHARED_ int tcall_write_request_(const tcall_provider *provider,
     for (i = 0; i < request->tool_count; i++)
         f.sent = f.sent || tcall_is_sent_(provider, request, i);
     f.choice = tcall_choice_of_(&f);
+    f.holds = tcall_request_holds_(&f);
     tcall_write_open(out, '{');
     for (form = f.forms->body; *(form = tcall_write_form_(&f, form)); form++)
         if (*form == 'I')
@@ -20788,6 +20588,19 @@ enum {
     TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
     TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
+
+/* Several answers to one question: only the first of these choices is read. */
+enum {
+    TCALL_CHOICE_NONE_,
+    TCALL_CHOICE_BEGUN_, /* its number may follow */
+    TCALL_CHOICE_FIRST_,
+    TCALL_CHOICE_OTHER_
+};
+
+static bool tcall_reader_in_other_(const tcall_reader *reader)
+{
+    return reader->doc.choice == TCALL_CHOICE_OTHER_;
+}
 
 /* Texts and arguments leave so much free, for the header, id and name of the
  * next call: it can then at least be named. */
@@ -21353,7 +21166,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->said.text_ends && !reader->said.parted)
@@ -21363,20 +21176,17 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+    if (tcall_reasoning_is_free_(reader) &&
+        tcall_reader_text_room_(reader, own) < piece.len)
         tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
+    room = tcall_reader_text_room_(reader, own);
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->said.has_text)
         most = reader->text_max - tcall_reader_text_len_(reader);
     room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
+    reader->answer.text_cut = room < piece.len;
+    return room < piece.len ? room : piece.len;
 }
 
 /* Takes a piece of text that certainly is the model's. */
@@ -21495,16 +21305,14 @@ TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field,
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    if (event == TCALL_MEANS_TEXT) {
-        head->kind = TCALL_ITEM_TEXT;
-    } else if (event == TCALL_MEANS_ARGUMENTS ||
-               event == TCALL_MEANS_ALL_ARGUMENTS) {
-        head->kind = TCALL_ITEM_CALL;
-    } else {
-        head->kind = TCALL_ITEM_VOID_;
+    const bool all = event == TCALL_MEANS_ALL_ARGUMENTS;
+    head->kind = event == TCALL_MEANS_TEXT ? (uint8_t)TCALL_ITEM_TEXT
+                 : all || event == TCALL_MEANS_ARGUMENTS
+                     ? (uint8_t)TCALL_ITEM_CALL
+                     : (uint8_t)TCALL_ITEM_VOID_;
+    if (head->kind == TCALL_ITEM_VOID_)
         head->index = 0;
-    }
-    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+    if (all)
         head->flags |= TCALL_FLAG_WHOLE_;
 }
 
@@ -21560,11 +21368,12 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(head, reader->doc.event);
-    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+    if (head->kind == TCALL_ITEM_TEXT && !tcall_reader_in_other_(reader) &&
         tcall_reader_owner_(reader) == *pending) {
         tcall_reader_say_(reader, pending);
         tcall_reasoning_sign_text_(reader, pending);
-    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+    } else if (head->kind != TCALL_ITEM_TEXT &&
+               !tcall_reader_in_other_(reader) &&
                (head->kind != TCALL_ITEM_VOID_ || head->index)) {
         stays = tcall_reader_settle_item_(reader);
     }
@@ -22150,59 +21959,75 @@ TCALL_SPOKEN_FAMILY_(
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. The first row that occurs counts. */
-static const char tcall_answer_words_[] =
-    /* These come as too many requests, but waiting does not help. */
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low\0"
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens\0"
-    "api key|authenticat|permission\0"
-    "not_found|model identifier\0"
-    "overloaded|unavailable\0"
-    "rate_limit|resource_exhausted\0"
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
-    "invalid_request|invalid_argument";
+/* What providers write about their errors, in code, type or message. A space
+ * may be an underscore there, capitals do not matter. The first row that occurs
+ * counts. */
+#define TCALL_ANSWER_WORDS_(X)                                        \
+    /* These come as too many requests, but waiting does not help. */ \
+    X("insufficient_quota", QUOTA)                                    \
+    X("insufficient credits", QUOTA)                                  \
+    X("insufficient balance", QUOTA)                                  \
+    X("credit balance is too low", QUOTA)                             \
+    X("context l", CONTEXT)                                           \
+    X("context window", CONTEXT)                                      \
+    X("context size", CONTEXT)                                        \
+    X("prompt is too long", CONTEXT)                                  \
+    X("prompt too long", CONTEXT)                                     \
+    X("input is too long", CONTEXT)                                   \
+    X("prompt_tokens", CONTEXT)                                       \
+    X("prompt length", CONTEXT)                                       \
+    X("input length", CONTEXT)                                        \
+    X("number of tokens", CONTEXT)                                    \
+    X("too many tokens", CONTEXT)                                     \
+    X("token limit", CONTEXT)                                         \
+    X("max_new_tokens", CONTEXT)                                      \
+    X("api key", AUTH)                                                \
+    X("authenticat", AUTH)                                            \
+    X("permission", AUTH)                                             \
+    X("not_found", NOT_FOUND)                                         \
+    X("model identifier", NOT_FOUND)                                  \
+    X("overloaded", OVERLOAD)                                         \
+    X("unavailable", OVERLOAD)                                        \
+    X("rate_limit", RATE)                                             \
+    X("resource_exhausted", RATE)                                     \
+    X("content filter", REFUSED)                                      \
+    X("content_policy", REFUSED)                                      \
+    X("content management policy", REFUSED)                           \
+    X("invalid_prompt", REFUSED)                                      \
+    X("data_inspection", REFUSED)                                     \
+    X("usage guidelines", REFUSED)                                    \
+    X("moderation", REFUSED)                                          \
+    X("safety", REFUSED)                                              \
+    X("invalid_request", REQUEST)                                     \
+    X("invalid_argument", REQUEST)
 
-static const int8_t tcall_answer_errors_[] = {
-    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
-    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
+#define TCALL_X_(words, error) words "\0"
+static const char tcall_answer_words_[] = TCALL_ANSWER_WORDS_(TCALL_X_);
+#undef TCALL_X_
+#define TCALL_X_(words, error) TCALL_E_##error,
+static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
+#undef TCALL_X_
 
 /* Statuses that leave no doubt. */
 static const struct {
-    int status, error;
+    uint16_t status;
+    int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
 
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
+/* Returns whether the words are in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
+    for (; *text; text++) {
+        size_t i = 0;
+        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
+                            (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i])
             return true;
+    }
     return false;
 }
 
@@ -22310,13 +22135,12 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    unsigned i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
-        const char *words = tcall_nth_(tcall_answer_words_, i);
+    const char *words = tcall_answer_words_;
+    const int8_t *error = tcall_answer_errors_;
+    for (; *words; words += strlen(words) + 1, error++)
         if (tcall_contains_words_(answer->stop_text, words) ||
             tcall_contains_words_(answer->message, words))
-            return tcall_answer_errors_[i];
-    }
+            return *error;
     return TCALL_OK;
 }
 
@@ -22351,15 +22175,13 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                    char c)
 {
-    const unsigned kept = 1u << tcall_reasoning_kept_(reader);
-    const unsigned data = 1u << TCALL_REASONING_DATA;
-    const unsigned signs = data | 1u << TCALL_REASONING_SIGNATURES |
-                           1u << TCALL_REASONING_ELEMENTS;
+    const unsigned kept = tcall_reasoning_kept_(reader);
     if (field == TCALL_FIELD_SIGNATURE)
-        return kept & signs && reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
+        return kept & TCALL_KEEPS_SIGNS_ &&
+               reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS;
     if (field == TCALL_FIELD_REASONING_DATA)
-        return kept & (c == '[' ? data | 1u << TCALL_REASONING_DETAILS : data);
-    return kept & (data | 1u << TCALL_REASONING_TEXT) && c == '"' &&
+        return kept & (c == '[' ? TCALL_KEEPS_LISTS_ : TCALL_KEEPS_DATA_);
+    return kept & TCALL_KEEPS_WORDS_ && c == '"' &&
            (!reader->said.words || reader->said.words == field);
 }
 
@@ -22418,16 +22240,6 @@ static void tcall_reasoning_end_raw_(tcall_reader *reader)
 
 /* ---- pieces of a stream, and whole answers ---- */
 
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->doc.whole)
-        tcall_block_cut_(reader->chat->block, reader->place[TCALL_AT_PENDING_]);
-    reader->doc.whole = false;
-    reader->doc.piece = true;
-}
-
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
 static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
@@ -22438,7 +22250,12 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
     } else if (!reader->doc.in_whole &&
                (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
                 field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
+        /* what it brought of a whole answer is void */
+        if (reader->doc.whole)
+            tcall_block_cut_(reader->chat->block,
+                             reader->place[TCALL_AT_PENDING_]);
+        reader->doc.whole = false;
+        reader->doc.piece = true;
     }
 }
 
@@ -22447,7 +22264,7 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 static void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->doc.other) {
+    if (tcall_reader_in_other_(reader)) {
         reader->said.cut = reader->doc.cut_before;
         if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
             reader->answer.stop_text[0] = 0;
@@ -22455,8 +22272,8 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     } else if (reader->doc.stopped) {
         reader->said.finished = true;
     }
-    reader->doc.stopped = reader->doc.other = false;
-    reader->doc.in_choice = reader->doc.choice_known = false;
+    reader->doc.stopped = false;
+    reader->doc.choice = TCALL_CHOICE_NONE_;
 }
 
 /* Whole arguments begin: they may be those of the last call with this number.
@@ -22513,6 +22330,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
 {
+    const uint8_t type = reader->element.type;
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
@@ -22525,16 +22343,15 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->element.fault)
             head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->element.type == TCALL_MEANS_REASONING &&
-            tcall_head_is_signed_(head))
+        if (type == TCALL_MEANS_REASONING && tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
+        if (type > TCALL_MEANS_UNKNOWN && type != TCALL_MEANS_CALL &&
+            type != TCALL_MEANS_TEXT && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->element.type == TCALL_MEANS_OTHER)
-        reader->answer.unread = true;
+    reader->answer.unread |= type == TCALL_MEANS_OTHER;
     memset(&reader->element, 0, sizeof reader->element);
 }
 
@@ -22555,7 +22372,7 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->doc.other)
+    if (tcall_reader_in_other_(reader))
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->said.cut = true;
@@ -22575,8 +22392,6 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
     reader->element.type = means;
-    reader->element.ignored =
-        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
     if (means == TCALL_MEANS_UNHANDLED)
         tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
     /* What a stream says of it later has its number only. */
@@ -22604,8 +22419,7 @@ static void tcall_reader_number_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_INDEX) {
         reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
     } else if (field == TCALL_FIELD_CHOICE_INDEX) {
-        reader->doc.other = number != 0;
-        reader->doc.choice_known = true;
+        reader->doc.choice = number ? TCALL_CHOICE_OTHER_ : TCALL_CHOICE_FIRST_;
     } else if (number >= 0) {
         *(field == TCALL_FIELD_INPUT_TOKENS ? &answer->input_tokens
                                             : &answer->output_tokens) = number;
@@ -22646,25 +22460,24 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reasons && !tcall_reasoning_takes_(reader, field, c))
-        return true;
-    if (text && c != '"')
-        return true;
-    return field != TCALL_FIELD_TEXT && reader->element.open &&
-           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             tcall_field_part_(field));
+    return (reasons && !tcall_reasoning_takes_(reader, field, c)) ||
+           (text && c != '"') ||
+           (field != TCALL_FIELD_TEXT && reader->element.open &&
+            tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              tcall_field_part_(field)));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_;
         /* Arguments are text there; an object was never reported. */
         reader->element.fault =
             (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_ARGUMENTS && c == '{'))
         reader->element.flags |= TCALL_FLAG_DEFAULT_;
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
@@ -22684,7 +22497,7 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
     if (reader->doc.whole &&
-        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
+        (reader->sse || reader->doc.choice == TCALL_CHOICE_BEGUN_))
         return false;
     return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
@@ -22713,29 +22526,28 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->part = tcall_reader_is_part_(reader, field);
     if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
-    switch (field) {
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
-    case TCALL_FIELD_CHOICE:
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        return reader->doc.whole;
+    if (field == TCALL_FIELD_ELEMENT)
+        reader->element.begun = true;
+    if (field == TCALL_FIELD_CHOICE) {
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        reader->doc.in_choice = true;
-        return true;
-    case TCALL_FIELD_IGNORE:
-        if (c == 't')
-            reader->element.type = TCALL_MEANS_REASONING;
-        reader->element.ignored |= c == 't' || c == '{';
-        return true;
-    case TCALL_FIELD_UNREAD:
+        reader->doc.choice = TCALL_CHOICE_BEGUN_;
+    }
+    if (field == TCALL_FIELD_IGNORE) {
+        if (c == 't' || c == '{')
+            reader->element.type =
+                c == 't' ? TCALL_MEANS_REASONING : TCALL_MEANS_UNHANDLED;
+    }
+    if (field == TCALL_FIELD_UNREAD) {
         reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        return true;
-    case TCALL_FIELD_ERROR:
-        if (c == '{')
-            answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: return true;
     }
+    if (field == TCALL_FIELD_ERROR && c == '{')
+        answer->error = TCALL_E_PROVIDER;
+    return (field != TCALL_FIELD_ERROR && field != TCALL_FIELD_MESSAGE) ||
+           !answer->message[0] || reader->in_page;
 }
 
 /* A piece of the words about an error, which take the place of a page's
@@ -22839,14 +22651,6 @@ static uint8_t tcall_row_field_(const uint8_t *row, bool item)
                 : row[TCALL_ROW_FIELD_];
 }
 
-/* Is the innermost container an element of the array that its row is? */
-static bool tcall_reader_in_item_(const tcall_reader *reader)
-{
-    const uint8_t *const *top = reader->level + reader->levels - 1;
-    return reader->levels > 1 && top[0] == top[-1] &&
-           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
-}
-
 /* The row of the member that mostly comes after this one of the innermost
  * object. */
 static const uint8_t *tcall_row_after_(const tcall_reader *reader,
@@ -22863,7 +22667,7 @@ TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
 {
     const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !at)
+    if (!at)
         return false;
     do {
         const uint8_t *row = at;
@@ -22892,8 +22696,7 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
-                                     bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool wanted)
 {
     const uint8_t *row = reader->member;
     if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
@@ -22906,8 +22709,6 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
         reader->kept = reader->syntax.from;
     reader->level[reader->levels++] = row;
     reader->next = tcall_row_inside_(reader, row);
-    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
-        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -22919,56 +22720,47 @@ static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
     bool wanted = true;
     if (item) {
         reader->member = reader->level[reader->levels - 1];
-        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
-            tcall_reader_in_item_(reader))
+        if (first == '[' ||
+            !(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY))
             return TCALL_SKIP_;
     }
     reader->field = tcall_row_field_(reader->member, item);
     if (reader->field)
         wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, item, wanted);
+        return tcall_answer_open_(reader, wanted);
     return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
-static long tcall_half_of_(const char *bytes, size_t len)
+static long tcall_half_of_(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
-        return -1;
-    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+    return at[0] == 0xED && at[1] >= 0xA0
+               ? 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               : -1;
 }
 
 /* Puts the halves of a character together, which some servers send in two
- * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
- * is more to tell than this. */
-static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
-                               size_t len)
+ * pieces of a text. One that stands alone becomes U+FFFD. half: of this piece,
+ * or -1. */
+static void tcall_answer_half_(tcall_reader *reader, long half)
 {
-    const long half = tcall_half_of_(bytes, len);
+    const long high = reader->half_of == reader->member ? reader->half : 0;
     const bool low = half >= 0xDC00;
-    uint32_t code = 0xFFFD;
     char whole[4];
-    if (reader->half && reader->half_of == reader->member) {
-        if (low)
-            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+    const uint32_t code =
+        high && low ? ((uint32_t)high << 10) + (uint32_t)half - 0x35FDC00
+                    : 0xFFFD;
+    if (high)
         reader->half = 0;
+    if (high || low)
         tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
-        if (low)
-            return false;
-    }
-    if (half < 0)
-        return true;
-    if (!low) {
+    if (half >= 0 && !low) {
         reader->half = (uint16_t)half;
         reader->half_of = reader->member;
-        return false;
     }
-    tcall_reader_data_(reader, reader->field,
-                       tcall_slice_(whole, tcall_utf8_(whole, code)));
-    return false;
 }
 
 /* A piece of the value at hand. */
@@ -22976,10 +22768,10 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
     const tcall_str piece = tcall_slice_(bytes, len);
-    if ((len == 3 || reader->half) && !s->raw &&
-        !tcall_answer_half_(reader, bytes, len))
-        return;
-    if (!tcall_reader_grow_(reader, piece))
+    const long half = len == 3 && !s->raw ? tcall_half_of_(bytes) : -1;
+    if (half >= 0 || (reader->half && !s->raw))
+        tcall_answer_half_(reader, half);
+    if (half < 0 && !tcall_reader_grow_(reader, piece))
         tcall_reader_data_(reader, reader->field, piece);
 }
 
@@ -22998,7 +22790,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
         }
     } else if (reader->half && reader->half_of == reader->member &&
                !reader->sse) {
-        tcall_answer_half_(reader, NULL, 0);
+        tcall_answer_half_(reader, -1);
     }
     if (reader->field)
         tcall_reader_complete_(reader, reader->field);
@@ -23048,8 +22840,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text = text;
     reader->user = user;
     reader->start = chat->block->low;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
+    reader->answer.input_tokens = reader->answer.output_tokens =
+        reader->answer.wait_ms = -1;
     reader->in_page = true;
     tcall_reader_clear_(reader);
 }
@@ -23063,8 +22855,6 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
                           reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
-    reader->levels = reader->word_len = 0;
-    reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
     reader->syntax.lines = reader->sse;
@@ -23286,10 +23076,10 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
     head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
+        memcpy((char *)head + tcall_head_end_(head, TCALL_PART_SIGNATURE_),
+               "{}", 2);
         tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
-                             TCALL_PART_TEXT_, tcall_str_of("{}"));
+                             TCALL_PART_TEXT_, 2);
     }
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -23510,8 +23300,8 @@ static const char tcall_openai_body_[] =
     "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]"
     "%<L\"tools\":[%L]%>"                      /* and the choice among them */
     TCALL_OPENAI_CHOICES_(TCALL_OPENAI_NAMED_) /* and the limit's two names */
-    "%<V\"max_completion_tokens\":%X%>%<v\"max_tokens\":%X%>"
-    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%R";
+    "%<X%<Q\"max_tokens\":%X%>%<q\"max_completion_tokens\":%X%>%>"
+    "%<U\"stream_options\":{\"include_usage\":true}%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 /* OpenAI's own has no reasoning that goes back. */
 static const tcall_request_forms_ tcall_openai_request_ = {
@@ -23619,7 +23409,7 @@ static const char tcall_anthropic_body_[] =
     "%<2\"tool_choice\":{\"type\":\"any\"%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
     "%<3\"tool_choice\":{\"type\":\"tool\",\"name\":\"%K\""
     "%<P" TCALL_ANTHROPIC_ONE_ "%>}%>"
-    ",\"stream\":%R";
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_anthropic_request_ = {
     tcall_anthropic_body_,  tcall_anthropic_forms_,
@@ -23686,7 +23476,7 @@ static const char tcall_ollama_body_[] =
     "\"model\":\"%M\",\"messages\":["
     "%<S{\"role\":\"system\",\"content\":\"%S\"}%>%I]%<L\"tools\":[%L]%>"
     "%<B\"options\":{%<C\"num_ctx\":%C%>%<X\"num_predict\":%X%>}%>"
-    ",\"stream\":%R";
+    ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_ollama_request_ = {
     tcall_ollama_body_,   tcall_ollama_forms_,
@@ -23797,7 +23587,7 @@ TCALL_FORMS_(
  * strict. */
 static const char tcall_responses_tool_[] =
     "{\"type\":\"function\",\"name\":\"%N\",\"description\":\"%T\","
-    "\"parameters\":%J,\"strict\":%F}";
+    "\"parameters\":%J,\"strict\":%<Ftrue%>%<ffalse%>}";
 
 /* Nothing is kept on the server: the reasoning has to come along. */
 #define TCALL_RESPONSES_NAMED_ "{\"type\":\"function\",\"name\":\"%K\"}"
@@ -23805,7 +23595,7 @@ static const char tcall_responses_body_[] =
     "\"model\":\"%M\"%<S\"instructions\":\"%S\"%>,\"input\":[%I]"
     "%<L\"tools\":[%L]%>" TCALL_OPENAI_CHOICES_(
         TCALL_RESPONSES_NAMED_) "%<X\"max_output_tokens\":%X%>,\"store\":false"
-                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%R";
+                                "%<Y\"include\":[\"reasoning.encrypted_content\"]%>,\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_responses_request_ = {
     tcall_responses_body_, tcall_responses_forms_,
@@ -24028,7 +23818,7 @@ static const char tcall_interactions_body_[] =
     ",\"input\":[%I]%<L\"tools\":[%L]%>%<W\"generation_config\":{"
     "%<1\"tool_choice\":\"none\"%>%<2\"tool_choice\":\"any\"%>"
     "%<3\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%K\"]}}%>"
-    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%R";
+    "%<X\"max_output_tokens\":%X%>}%>,\"store\":false,\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_interactions_request_ = {
     tcall_interactions_body_, tcall_interactions_forms_,
@@ -24095,27 +23885,26 @@ static void tcall_write_joined_(tcall_writer *out, const char *first,
                                 const char *next, const char *end, unsigned row)
 {
     const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
-    const bool joined = row < TCALL_DETAIL_JOINED_;
+    tcall_str last = {NULL, 0};
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
         const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (joined && !text) {
+        if (!text) {
             tcall_write_key(out, key);
             tcall_write_char_(out, '"');
         }
         text = more;
-        if (joined)
-            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
-                              tcall_text_inner_(text).len);
+        last = tcall_text_inner_(text);
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, last.ptr, last.len);
     }
-    if (text && joined)
-        tcall_write_char_(out, '"');
-    if (!text || joined)
+    if (!text)
         return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (row >= TCALL_DETAIL_JOINED_)
+        tcall_write_bytes(out, last.ptr, last.len);
+    tcall_write_char_(out, '"');
 }
 
 /* Is the key, quotes included, one of those that are put together? */
@@ -24212,8 +24001,8 @@ enum {
     TCALL_AGENT_CONNECT_, /* open the transport */
     TCALL_AGENT_SEND_,    /* write the request */
     TCALL_AGENT_READ_,    /* read the answer */
-    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+    TCALL_AGENT_CALLS_    /* run what it asks for, one call each step; calls of
+                           * a plan wait for tcall_agent_result */
 };
 
 /* ---- is a desc complete, and is what it adds to requests allowed ---- */
@@ -24230,14 +24019,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, &none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
@@ -24591,8 +24380,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_,
-                              TCALL_AGENT_PLANNED_) ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
         index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
@@ -24746,9 +24534,9 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     tcall_item asked;
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_PLANNED_,
-                              TCALL_AGENT_PLANNED_) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_CALLS_, TCALL_AGENT_CALLS_) ||
+        !agent->turn.plan || call->turn_id != agent->turn.id ||
+        call->round != agent->turn.rounds ||
         tcall_agent_find_(agent, -1, call->id, &asked) !=
             (int)call->position - 1 ||
         tcall_agent_answered_(agent, call->id))
@@ -24966,8 +24754,9 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 /* Drops the oldest turn; the last one only where all of them are old. Returns
  * false if there is none to drop. Images that the user has shown, but said
  * nothing to yet, are of the turn to come. */
-static bool tcall_chat_drop_(tcall_chat *chat, bool old)
+static bool tcall_agent_drop_(tcall_agent *agent, bool old)
 {
+    tcall_chat *chat = &agent->chat;
     const size_t len = chat->block->low - chat->start;
     size_t at = 0, next = 0;
     tcall_item item;
@@ -24982,6 +24771,7 @@ static bool tcall_chat_drop_(tcall_chat *chat, bool old)
         return false;
     tcall_chat_shift_(chat, chat->start + at, chat->start);
     chat->counted.at = 0;
+    agent->question -= at;
     return true;
 }
 
@@ -24996,20 +24786,9 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
     more += sizeof(tcall_attempt); /* of the call that comes next */
     if (tcall_block_free_(block) < all / 4 + more)
         while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_chat_drop_(&agent->chat, old))
+               tcall_agent_drop_(agent, old))
             continue;
     return block->low != before;
-}
-
-/* Returns where in the conversation the user spoke last. */
-static size_t tcall_agent_question_(const tcall_agent *agent)
-{
-    const tcall_item_head_ *head;
-    size_t at = 0, next = 0, question = 0;
-    for (; (head = tcall_chat_head_(&agent->chat, &next)) != NULL; at = next)
-        if (head->kind == TCALL_ITEM_USER)
-            question = at;
-    return question;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -25026,9 +24805,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
         tcall_block_note_(block, chat->start + block->high + size);
         return TCALL_E_MEMORY;
     }
-    if (tcall_agent_make_room_(
-            agent, size + said - tcall_agent_question_(agent), true))
+    if (tcall_agent_make_room_(agent, size + said - agent->question, true))
         tcall_chat_forget_(chat);
+    agent->question = block->low - chat->start;
     return tcall_chat_add(chat, &item);
 }
 
@@ -25505,10 +25284,8 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
-    agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
-                                        : TCALL_AGENT_CALLS_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
+    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -25624,9 +25401,9 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_item item;
     size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
-    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
+    if (agent->state == TCALL_AGENT_UNSET_)
         return text;
-    at = tcall_agent_question_(agent);
+    at = agent->question;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_CALL)
             best = 0;
@@ -25643,14 +25420,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 /* A question that nobody answered is taken back. */
 TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    const size_t question = tcall_agent_question_(agent);
     const size_t said = agent->chat.block->low - agent->chat.start;
-    size_t end = question;
-    tcall_item item;
-    if (tcall_chat_next(&agent->chat, &end, &item))
-        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
-    if (agent->unanswered)
-        tcall_block_cut_(agent->chat.block, agent->chat.start + question);
+    size_t end = agent->question;
+    if (tcall_chat_head_(&agent->chat, &end) && end == said)
+        tcall_block_cut_(agent->chat.block,
+                         agent->chat.start + agent->question);
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -25683,7 +25457,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
     agent->pause = 0;
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = agent->unanswered = false;
+    agent->reconnected = false;
     agent->desc.tc->block.need = 0;
     agent->state = state;
     tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
@@ -25693,7 +25467,7 @@ TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
 static int tcall_agent_ready_(tcall_agent *agent)
 {
     if (agent->turn.plan &&
-        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_PLANNED_))
+        tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_))
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
@@ -25767,12 +25541,19 @@ static const tcall_agent_task_ tcall_agent_tasks_[] = {
     {tcall_agent_read_},
     {tcall_agent_run_calls_}};
 
+/* Do calls of a plan wait for their results? */
+static bool tcall_agent_planned_(const tcall_agent *agent)
+{
+    return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
+}
+
 /* Does the work of the state at hand. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent);
-    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
+    if (over < 0 &&
+        (agent->state != TCALL_AGENT_CALLS_ || tcall_agent_planned_(agent)))
         return over;
     return tcall_agent_tasks_[agent->state].work(agent);
 }
@@ -25796,9 +25577,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_,
-                              agent->cancelled ? TCALL_AGENT_PLANNED_
-                                               : TCALL_AGENT_CALLS_))
+    if (!tcall_agent_open_to_(agent, TCALL_AGENT_OPEN_, TCALL_AGENT_CALLS_) ||
+        (tcall_agent_planned_(agent) && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->wait.ms = TCALL_WAIT_NEVER;
@@ -25806,8 +25586,7 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result)
-                   : agent->state != TCALL_AGENT_PLANNED_)
+    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
         result = tcall_agent_end_(agent, result);
     agent->desc.tc->busy = NULL;
     return tcall_agent_waits_(agent, result);
@@ -25874,20 +25653,14 @@ static const char tcall_save_mark_[] = "tcall2";
 
 enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
 
-/* What a turn waits for. */
+/* What a turn waits for; one more says that it is a plan. */
 enum {
-    TCALL_SAVE_REST_,    /* no turn is under way */
-    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
-    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
-    TCALL_SAVE_ASKS_,    /* a request has no answer */
-    TCALL_SAVE_PLANS_,   /* the same of a plan */
-    TCALL_SAVE_COUNT_
+    TCALL_SAVE_REST_,     /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls have no result: they are to run, or wait for
+                           * tcall_agent_result */
+    TCALL_SAVE_ASKS_ = 3, /* a request has no answer */
+    TCALL_SAVE_COUNT_ = 5
 };
-
-/* The states in which an agent goes on then. */
-static const uint8_t tcall_save_states_[TCALL_SAVE_COUNT_] = {
-    TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_, TCALL_AGENT_PLANNED_,
-    TCALL_AGENT_OPEN_, TCALL_AGENT_OPEN_};
 
 /* The result of a call that was under way. */
 static const char tcall_save_cut_[] =
@@ -26051,12 +25824,11 @@ static void tcall_save_offer_(tcall_saved_ *saved, const tcall_agent *agent)
 /* Returns what the turn waits for. */
 static uint32_t tcall_save_waits_(const tcall_agent *agent)
 {
-    uint32_t waits = TCALL_SAVE_REST_;
-    while (waits < TCALL_SAVE_ASKS_ &&
-           tcall_save_states_[waits] != agent->state)
-        waits++;
-    /* the same of a plan is the next one */
-    return waits + (waits == TCALL_SAVE_ASKS_ && agent->turn.plan);
+    const bool calls = agent->state == TCALL_AGENT_CALLS_;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    return (uint32_t)(calls ? TCALL_SAVE_CALLS_ : TCALL_SAVE_ASKS_) +
+           agent->turn.plan;
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
@@ -26126,6 +25898,8 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
         agent->answer.calls -= agent->call_at;
         agent->call_at = 0;
     }
+    if (item.kind == TCALL_ITEM_USER)
+        agent->question = chat->block->low - chat->start;
     agent->answer.calls += item.kind == TCALL_ITEM_CALL;
     agent->call_at += item.kind == TCALL_ITEM_RESULT;
     saved->users = tcall_is_users_(item.kind);
@@ -26137,17 +25911,17 @@ static int tcall_load_item_(tcall_saved_ *saved, tcall_agent *agent,
 static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
 {
     const bool open = agent->call_at < agent->answer.calls;
-    const bool planned = waits == TCALL_SAVE_PLANNED_;
-    if (waits >= TCALL_SAVE_COUNT_ || (planned && !open) ||
-        (open && !planned && waits != TCALL_SAVE_CALLS_))
+    const bool calls = waits != TCALL_SAVE_REST_ && waits < TCALL_SAVE_ASKS_;
+    const bool plan =
+        waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
+    if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
     memset(agent->loops, 0, sizeof *agent->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_begin_(agent, tcall_save_states_[waits],
-                       planned || waits == TCALL_SAVE_PLANS_,
-                       tcall_slice_(NULL, 0));
-    return planned ? TCALL_OK : TCALL_E_AGAIN;
+    tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
+                       plan, tcall_slice_(NULL, 0));
+    return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Are the bytes whole, and of this version? Takes the mark and the sum away. */
@@ -26200,7 +25974,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     tcall_chat_init(&agent->chat, &tc->block);
     agent->answer_at = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->unanswered = agent->turn.plan = false;
+    agent->question = 0;
+    agent->turn.plan = false;
     error = tcall_load_(agent, bytes);
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
@@ -26597,13 +26372,13 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
+        bool within = misfit->steps > from; /* else the whole is wrong */
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        if (misfit->steps > from)
-            tcall_write_misfit(&mcp->out, misfit,
-                               tcall_mcp_shape_of_(mcp->tool), from);
-        else /* with all of them: the message's shape knows them as a whole */
-            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+        tcall_write_misfit(&mcp->out, misfit,
+                           within ? tcall_mcp_shape_of_(mcp->tool)
+                                  : &tcall_mcp_shape_,
+                           within ? from : 0);
     }
     return TCALL_E_INVALID;
 }
@@ -26839,7 +26614,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 
 int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 {
-    int error = TCALL_OK;
+    int error = TCALL_OK, failed;
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
@@ -26850,10 +26625,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
                            end + (end < len));
         if (end == len)
             break;
-        if (error == TCALL_OK)
-            error = tcall_mcp_line_(mcp);
-        else
-            tcall_mcp_line_(mcp);
+        failed = tcall_mcp_line_(mcp);
+        error = error ? error : failed;
         bytes += end + 1;
         len -= end + 1;
     }
@@ -26905,12 +26678,13 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 
 /* ---- the tools of a registry ---- */
 
-/* Tools may have come and gone. */
+/* Tools may have come and gone; of a registry that cannot be used there are
+ * none. */
 static void tcall_mcp_refresh_(tcall_mcp *mcp)
 {
-    mcp->desc.tools = mcp->desc.tc->desc.tools;
-    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
-    mcp->desc.allow = mcp->desc.tc->desc.allow;
+    const tcall *tc = mcp->desc.tc;
+    mcp->desc.tools = tc ? tc->desc.tools : NULL;
+    mcp->desc.tool_count = (uint16_t)(tc ? tc->desc.tool_count : 0);
 }
 
 static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
@@ -26968,11 +26742,8 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    tcall_mcp_desc own = *desc;
+    int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    int started;
-    own.tool_count = 0;
-    started = tcall_mcp_start_(mcp, &own, error == TCALL_OK ? &way : NULL);
     return error < 0 ? error : started;
 }
 
