@@ -1084,7 +1084,7 @@ TCALL_API int tcall_json_check(tcall_str text);
  * the text and, where at is not NULL, the offset in *at. Names that stand twice
  * in an object, however they are escaped, are refused, and numbers beyond the
  * range of double. It takes no memory: what it costs to find the former grows
- * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * with the square of the names of one object from some 30 on (10,000: 0.3 s on
  * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
@@ -1546,8 +1546,6 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
-/* A shape: fills its struct. */
-TCALL_API const tcall_rows tcall_shape_rows;
 #endif
 
 /* ==========================================================================
@@ -1566,6 +1564,8 @@ TCALL_API const tcall_rows tcall_shape_rows;
  *         tcall_decoder_feed(&decoder, bytes, len);
  *     if (tcall_decoder_end(&decoder) == TCALL_OK)
  *         run(&args);
+ *
+ * A tcall_machine fills structs as well, from the text that it keeps.
  *
  * What does not fit its shape is noted and reading goes on, for what follows
  * may be needed to answer: the id of a request often comes after its
@@ -1658,6 +1658,11 @@ struct tcall_decoder {
 
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
+
+#ifndef TOOLCALL_STATIC
+/* For tcall_target.rows: a machine fills the struct of a shape, too. */
+TCALL_API const tcall_rows tcall_shape_rows;
+#endif
 
 /* Prepares to read one object of this shape into its struct, which is set to
  * its defaults when the object opens. */
@@ -4114,7 +4119,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
-    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
+    TCALL_AGENT_CALLS = 16,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -5894,7 +5899,7 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return tcall_text_closes_(end) ? NULL : end;
 }
 
-static bool tcall_text_is_key_(const char *text)
+TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
 }
@@ -6120,107 +6125,50 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
     return at;
 }
 
-/* ---- equality ---- */
+/* ---- two that are alike ---- */
 
-/* Returns whether two values are equal, but for what is in them. */
-static bool tcall_text_alike_(const char *a, const char *b)
-{
-    tcall_type type = tcall_text_type_(a);
-    if (type != tcall_text_type_(b))
-        return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
-    if (type == TCALL_STRING)
-        return tcall_text_equal_(a, b);
-    if (type < TCALL_STRING)
-        return *a == *b;
-    return tcall_json_count(tcall_json_of_(a, NULL)) ==
-           tcall_json_count(tcall_json_of_(b, NULL));
-}
+/* Memory for a hash table of places, and the steps that may be spent. */
+typedef struct tcall_seen_ {
+    uint32_t *slots; /* offsets in the container; 0: free */
+    size_t count;    /* 2 at least */
+    int32_t steps;
+} tcall_seen_;
 
-/* Goes on to the next key or element of a, and of elements to that of b. */
-static bool tcall_text_pair_(const char *pair[2])
-{
-    if (!tcall_text_is_key_(pair[0]))
-        pair[1] = tcall_text_sibling_(pair[1]);
-    pair[0] = tcall_text_sibling_(pair[0]);
-    return pair[0] != NULL;
-}
+/* How items are hashed and compared; NULL: as names. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
 
-/* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container that is open two places lie in open: the key or
- * element of a at hand, and the first key, or this element, of b. What it takes
- * comes off *steps; they are negative, and no two values equal, when they or
- * the room in open did not do. */
-TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
-                                          const char **open, size_t room,
-                                          int32_t *steps)
+/* Returns the key or item of a container that is like one before it, or NULL;
+ * any, where the steps are spent. As many as there is room for are compared
+ * with all that follow, pass by pass. */
+TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
+                                            tcall_seen_ *seen,
+                                            tcall_hash_of_ hash_of,
+                                            tcall_alike_ alike, void *user)
 {
-    const char **top = open, *key;
-    for (;;) {
-        if (--*steps < 0 || !tcall_text_alike_(a, b))
-            return false;
-        key = tcall_text_first_(a);
-        if (key) {
-            if ((size_t)(top - open) + 2 > room) {
-                *steps = -1;
-                return false;
+    const char *from = tcall_text_first_(container), *at, *rest;
+    for (; from; from = rest) {
+        size_t room = seen->count / 2;
+        memset(seen->slots, 0, seen->count * sizeof *seen->slots);
+        for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
+            size_t i = (hash_of ? hash_of(at)
+                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+                       seen->count;
+            for (; seen->slots[i]; i = (i + 1) % seen->count) {
+                const char *other = container + seen->slots[i];
+                if (seen->steps-- <= 0 ||
+                    (alike ? alike(user, other, at)
+                           : tcall_text_equal_(other, at)))
+                    return at;
             }
-            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = key;
-            *top++ = tcall_text_first_(b);
-        } else {
-            while (top > open && !tcall_text_pair_(top - 2))
-                top -= 2;
-        }
-        if (top == open)
-            return true;
-        a = top[-2];
-        b = top[-1];
-        if (tcall_text_is_key_(a)) {
-            b = tcall_text_find_(b, a);
-            if (!b)
-                return false;
-            *steps -= (int32_t)((b - top[-1]) / 16);
-            a = tcall_text_value_(a);
-            b = tcall_text_value_(b);
+            if (room)
+                seen->slots[i] = (uint32_t)(at - container);
+            else if (!rest)
+                rest = at;
+            room -= room > 0;
         }
     }
-}
-
-/* Returns a hash that equal names or scalars of a checked text share, where
- * each string has one spelling. */
-static uint32_t tcall_text_scalar_hash_(const char *text)
-{
-    tcall_str verbatim = tcall_text_verbatim_(text);
-    tcall_num_ n;
-    uint32_t hash;
-    if (tcall_text_type_(text) != TCALL_NUMBER)
-        return tcall_hash_(verbatim);
-    n = tcall_num_read_(verbatim);
-    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
-    while (n.sign && n.first <= n.last)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
-    return hash;
-}
-
-/* Returns a hash that equal values of it share: a sum over the names, scalars
- * and brackets that open. */
-TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
-{
-    const char *end = tcall_text_skip_(text);
-    uint32_t sum = 0;
-    while (text < end) {
-        bool scalar = tcall_text_scalar_(text, text + 1) == text;
-        if (scalar)
-            sum += tcall_text_scalar_hash_(text) * 2654435769u;
-        else if (*text == '{' || *text == '[')
-            sum += (unsigned char)*text * 2654435769u;
-        text = scalar ? tcall_text_skip_(text) : text + 1;
-    }
-    return sum;
+    return NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -6266,48 +6214,19 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Memory for hashes of keys; none is right. */
-typedef struct tcall_seen_keys_ {
-    uint32_t *slots;
-    size_t count;
-} tcall_seen_keys_;
-
-/* Returns the first key of the object that stands in it before. The hashes of
- * as many as there is memory for are compared with those of all that follow,
- * pass by pass. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
+/* Returns the key of the object that stands in it before, or NULL. */
+static const char *tcall_json_twice_(const char *object,
+                                     const tcall_seen_ *more)
 {
-    const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[64];
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, INT32_MAX};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-    uint32_t few[TCALL_SEEN_SLOTS_];
-    if (seen.count < TCALL_SEEN_SLOTS_) {
-        seen.slots = few;
-        seen.count = TCALL_SEEN_SLOTS_;
+    if (more->count > seen.count && most > seen.count) {
+        seen.slots = more->slots;
+        seen.count = more->count < most ? more->count : most;
     }
-    seen.count = seen.count < most ? seen.count : most;
-    for (; from; from = rest) {
-        size_t room = seen.count - seen.count / 4 - 1;
-        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
-        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
-            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            size_t slot = hash / 2 % seen.count;
-            while (seen.slots[slot] && seen.slots[slot] != hash)
-                slot = (slot + 1) % seen.count;
-            if (seen.slots[slot]) {
-                if (tcall_text_find_(tcall_text_first_(object), key) != key)
-                    return key;
-            } else if (room) {
-                seen.slots[slot] = hash;
-                room--;
-            } else if (!rest) {
-                rest = key;
-            }
-        }
-    }
-    return NULL;
+    return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
 }
 
 /* Recognises a text, of which nobody hears. Returns the error, and where it
@@ -6326,7 +6245,7 @@ static int tcall_json_recognise_(const char *text, const char *end,
 /* Returns the error of a text that is no JSON, or JSON and yet no value, and
  * its place. A number alone must be followed by its end. */
 TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
-                                    tcall_seen_keys_ more, const char **where)
+                                    const tcall_seen_ *more, const char **where)
 {
     const char *next, *twice;
     int r = tcall_json_recognise_(at, end, where);
@@ -6355,11 +6274,11 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     const char *where;
     int r;
     text[len] = '\0';
-    r = tcall_json_wrong_(text, text + len, none, &where);
+    r = tcall_json_wrong_(text, text + len, &none, &where);
     if (at)
         *at = (size_t)(where - text);
     *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
@@ -6544,73 +6463,6 @@ static const uint16_t tcall_keyword_offsets_[] = {
 TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
 {
     return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
-}
-
-/* The keywords in the order of their lengths, and where each length begins. */
-static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
-                                                    TCALL_ON_OLD_ID_,
-                                                    TCALL_ON_NOT_,
-                                                    TCALL_ON_ID_,
-                                                    TCALL_ON_REF_,
-                                                    TCALL_ON_THEN_,
-                                                    TCALL_ON_ELSE_,
-                                                    TCALL_ON_ENUM_,
-                                                    TCALL_ON_TYPE_,
-                                                    TCALL_ON_ALLOF_,
-                                                    TCALL_ON_ANYOF_,
-                                                    TCALL_ON_ONEOF_,
-                                                    TCALL_ON_ITEMS_,
-                                                    TCALL_ON_CONST_,
-                                                    TCALL_ON_DEFS_,
-                                                    TCALL_ON_PATTERN_,
-                                                    TCALL_ON_MINIMUM_,
-                                                    TCALL_ON_MAXIMUM_,
-                                                    TCALL_ON_SCHEMA_,
-                                                    TCALL_ON_CONTAINS_,
-                                                    TCALL_ON_MIN_ITEMS_,
-                                                    TCALL_ON_MAX_ITEMS_,
-                                                    TCALL_ON_REQUIRED_,
-                                                    TCALL_ON_MIN_LENGTH_,
-                                                    TCALL_ON_MAX_LENGTH_,
-                                                    TCALL_ON_PROPERTIES_,
-                                                    TCALL_ON_MULTIPLE_,
-                                                    TCALL_ON_PREFIX_,
-                                                    TCALL_ON_MIN_CONTAINS_,
-                                                    TCALL_ON_MAX_CONTAINS_,
-                                                    TCALL_ON_UNIQUE_,
-                                                    TCALL_ON_DEFINITIONS_,
-                                                    TCALL_ON_DYNAMIC_REF_,
-                                                    TCALL_ON_DEPENDENCIES_,
-                                                    TCALL_ON_NAMES_,
-                                                    TCALL_ON_MIN_PROPERTIES_,
-                                                    TCALL_ON_MAX_PROPERTIES_,
-                                                    TCALL_ON_RECURSIVE_REF_,
-                                                    TCALL_ON_EXTRA_,
-                                                    TCALL_ON_DEPENDENT_,
-                                                    TCALL_ON_ABOVE_,
-                                                    TCALL_ON_BELOW_,
-                                                    TCALL_ON_UNEVALUATED_ITEMS_,
-                                                    TCALL_ON_PATTERNS_,
-                                                    TCALL_ON_NEEDED_,
-                                                    TCALL_ON_OTHERS_,
-                                                    TCALL_ON_UNEVALUATED_};
-static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
-                                               19, 23, 25, 27, 33, 34, 38, 38,
-                                               39, 43, 45, 45, 45, 46, 47};
-enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
-
-/* Returns the number of a keyword, or NOTHING. */
-TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
-{
-    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
-    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
-         i++) {
-        uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_word_(on);
-        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
-            return on;
-    }
-    return TCALL_ON_NOTHING_;
 }
 
 /* ---- rows ---- */
@@ -6973,81 +6825,34 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 /* ---- two that are alike ---- */
 
-/* The hash of a value or name in the text. */
-typedef uint32_t (*tcall_hash_of_)(const char *at);
-typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
-
-typedef struct tcall_seen_ {
-    uint32_t hash, at; /* 0: free */
-} tcall_seen_;
-
-/* Notes the name or item at an offset of the container at hand. Returns whether
- * one that is alike was noted before. */
-static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
+/* Returns the name, or item, of the container at hand that is like one before
+ * it, or NULL. The table lies in the rest of the arena, and behind it what
+ * alike needs. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
 {
-    const char *text = m->text + m->token;
-    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
-    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
-        tcall_machine_costs_(m, 1);
-        if (!tcall_machine_going_(m) ||
-            (seen[k].hash == is.hash &&
-             alike(m, text + is.at, text + seen[k].at)))
-            return true;
-    }
-    seen[k] = is;
-    return false;
-}
-
-/* Returns which name, or item, of the container at hand is the second of two
- * that are alike, or 0. They go into a table in the rest of the arena; where it
- * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
-                                          tcall_hash_of_ hash_of,
-                                          tcall_alike_ alike)
-{
-    const char *text = m->text + m->token, *at = NULL;
-    uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
-    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
-    tcall_seen_ is;
-    if (slots > size / 2 / sizeof *seen)
-        slots = size / 2 / sizeof *seen;
-    size = slots * sizeof *seen / sizeof *m->slot + 1;
-    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    const char *twice;
+    const uint16_t frames = m->frames;
+    const int32_t steps = m->steps;
+    size_t size, taken;
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, 0};
+    seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
+    seen.steps = steps;
+    if (seen.count > size / 2 / sizeof *seen.slots)
+        seen.count = size / 2 / sizeof *seen.slots;
+    taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
+    if (seen.count < 2 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return 0;
+        return NULL;
     }
-    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
-    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (; !at && table < tables; table++) {
-        memset(seen, 0, slots * sizeof *seen);
-        i = 0;
-        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
-            is.hash = hash_of(at);
-            is.at = (uint32_t)(at - text);
-            if (is.hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, is, alike))
-                break;
-            i++;
-        }
-    }
+    m->frames = (uint16_t)(frames + taken);
+    twice =
+        tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
-    return at ? i : 0;
-}
-
-/* Names have one spelling in the text. */
-static uint32_t tcall_machine_name_hash_(const char *at)
-{
-    return tcall_hash_(tcall_text_verbatim_(at));
-}
-
-static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
-                                     const char *b)
-{
-    tcall_str name = tcall_text_verbatim_(a);
-    (void)m;
-    return memcmp(name.ptr, b, name.len) == 0;
+    m->steps -= steps - seen.steps;
+    tcall_machine_costs_(m, 0);
+    return twice;
 }
 
 /* ---- what the recogniser tells ---- */
@@ -7178,8 +6983,7 @@ static uint8_t tcall_machine_closes_(tcall_machine *m)
     m->token = open->at;
     m->first = open->first;
     if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
-        tcall_machine_twice_(m, tcall_machine_name_hash_,
-                             tcall_machine_same_name_))
+        tcall_machine_twice_(m, NULL, NULL))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
@@ -10283,16 +10087,101 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
-/* Whether two values are equal. What is open of them lies in the rest of the
- * arena. */
-static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+/* Whether two values are equal, but for what is in them. */
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_rows_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
+}
+
+/* Whether two values are equal: in whatever order members are, 1 and 1.0 too.
+ * Of each container that is open two places lie in the rest of the arena: the
+ * key or element of a at hand, and the first key, or this element, of b. */
+static bool tcall_rows_equal_(void *machine, const char *a, const char *b)
+{
+    tcall_machine *m = (tcall_machine *)machine;
     size_t size;
     const char **open = (const char **)tcall_machine_rest_(m, &size);
-    bool same =
-        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
-    tcall_machine_costs_(m, 0);
-    return same;
+    const char **top = open, **end = open + size / sizeof *open, *key;
+    for (;;) {
+        key = tcall_text_first_(a);
+        tcall_rows_reads_(m, a, key ? tcall_text_skip_(a) : a);
+        if (key && end - top < 2)
+            tcall_machine_stop_(m, TCALL_E_BUDGET);
+        if (!tcall_machine_going_(m) || !tcall_rows_alike_(a, b))
+            return false;
+        if (key) {
+            *top++ = key;
+            *top++ = tcall_text_first_(b);
+        }
+        while (!key && top > open && !tcall_rows_pair_(top - 2))
+            top -= 2;
+        if (top == open)
+            return true;
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
+            if (!b)
+                return false;
+            tcall_rows_reads_(m, top[-1], b);
+            a = tcall_text_value_(a);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
+static uint32_t tcall_rows_scalar_hash_(const char *text)
+{
+    tcall_str verbatim = tcall_text_verbatim_(text);
+    tcall_num_ n;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
+}
+
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
+static uint32_t tcall_rows_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_rows_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
+    return sum;
 }
 
 /* Searches the string at a quote, piece by piece where it has escapes. */
@@ -10452,6 +10341,19 @@ static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
                : m->open->count;
 }
 
+/* Returns which item of the array at hand is the second of two that are equal,
+ * or 0. */
+static size_t tcall_rows_twice_(tcall_machine *m)
+{
+    const char *item = tcall_text_first_(m->text + m->token), *twice = NULL;
+    size_t i = 0;
+    if (m->open->count > 1)
+        twice = tcall_machine_twice_(m, tcall_rows_hash_, tcall_rows_equal_);
+    for (; twice && item != twice; i++)
+        item = tcall_text_sibling_(item);
+    return i;
+}
+
 /* The types that a keyword from enum on says something about. */
 static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_ANY,
@@ -10486,21 +10388,17 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_:
-        count = tcall_rows_length_(m, types);
-        ok = count >= row->of.number;
-        break;
     case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
     case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_:
     case TCALL_ON_MAX_PROPERTIES_:
         count = tcall_rows_length_(m, types);
-        ok = count <= row->of.number;
+        ok = (row->on - TCALL_ON_MIN_LENGTH_) % 2 ? count <= row->of.number
+                                                  : count >= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
-        if (m->open->count > 1)
-            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
-                                         tcall_rows_equal_);
+        count = tcall_rows_twice_(m);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -10751,6 +10649,75 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * all are made, $refs are followed along the rows, and the frames that each
  * node needs are counted. Names, bounds and enums stay in the text.
  */
+
+/* ---- keywords ---- */
+
+/* The keywords in the order of their lengths, and where each length begins. */
+static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
+                                                    TCALL_ON_OLD_ID_,
+                                                    TCALL_ON_NOT_,
+                                                    TCALL_ON_ID_,
+                                                    TCALL_ON_REF_,
+                                                    TCALL_ON_THEN_,
+                                                    TCALL_ON_ELSE_,
+                                                    TCALL_ON_ENUM_,
+                                                    TCALL_ON_TYPE_,
+                                                    TCALL_ON_ALLOF_,
+                                                    TCALL_ON_ANYOF_,
+                                                    TCALL_ON_ONEOF_,
+                                                    TCALL_ON_ITEMS_,
+                                                    TCALL_ON_CONST_,
+                                                    TCALL_ON_DEFS_,
+                                                    TCALL_ON_PATTERN_,
+                                                    TCALL_ON_MINIMUM_,
+                                                    TCALL_ON_MAXIMUM_,
+                                                    TCALL_ON_SCHEMA_,
+                                                    TCALL_ON_CONTAINS_,
+                                                    TCALL_ON_MIN_ITEMS_,
+                                                    TCALL_ON_MAX_ITEMS_,
+                                                    TCALL_ON_REQUIRED_,
+                                                    TCALL_ON_MIN_LENGTH_,
+                                                    TCALL_ON_MAX_LENGTH_,
+                                                    TCALL_ON_PROPERTIES_,
+                                                    TCALL_ON_MULTIPLE_,
+                                                    TCALL_ON_PREFIX_,
+                                                    TCALL_ON_MIN_CONTAINS_,
+                                                    TCALL_ON_MAX_CONTAINS_,
+                                                    TCALL_ON_UNIQUE_,
+                                                    TCALL_ON_DEFINITIONS_,
+                                                    TCALL_ON_DYNAMIC_REF_,
+                                                    TCALL_ON_DEPENDENCIES_,
+                                                    TCALL_ON_NAMES_,
+                                                    TCALL_ON_MIN_PROPERTIES_,
+                                                    TCALL_ON_MAX_PROPERTIES_,
+                                                    TCALL_ON_RECURSIVE_REF_,
+                                                    TCALL_ON_EXTRA_,
+                                                    TCALL_ON_DEPENDENT_,
+                                                    TCALL_ON_ABOVE_,
+                                                    TCALL_ON_BELOW_,
+                                                    TCALL_ON_UNEVALUATED_ITEMS_,
+                                                    TCALL_ON_PATTERNS_,
+                                                    TCALL_ON_NEEDED_,
+                                                    TCALL_ON_OTHERS_,
+                                                    TCALL_ON_UNEVALUATED_};
+static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
+                                               19, 23, 25, 27, 33, 34, 38, 38,
+                                               39, 43, 45, 45, 45, 46, 47};
+enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
+
+/* Returns the number of a keyword, or NOTHING. */
+static uint8_t tcall_keyword_of_(tcall_str word)
+{
+    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
+    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
+         i++) {
+        uint8_t on = tcall_keywords_by_length_[i];
+        const char *known = tcall_keyword_word_(on);
+        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
+            return on;
+    }
+    return TCALL_ON_NOTHING_;
+}
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
@@ -12869,7 +12836,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_keys_ more = {NULL, 0};
+    tcall_seen_ more = {NULL, 0, 0};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
@@ -12883,7 +12850,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, &more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -19868,7 +19835,7 @@ typedef struct tcall_filling_ {
     const tcall_provider *provider;
     const tcall_request_forms_ *forms;
     const tcall_chat_request *request;
-    tcall_item item;        /* at hand */
+    tcall_item *item;       /* at hand, or NULL */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
     uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
@@ -19886,7 +19853,7 @@ typedef struct tcall_filling_ {
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
     const tcall_chat_request *request = f->request;
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     switch (hole) {
     case 'M': return tcall_str_of(request->model);
     case 'S': return tcall_str_of(request->system);
@@ -19906,7 +19873,8 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
         return item->signature;
     return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
-               : item->text;
+           : item ? item->text
+                  : tcall_slice_(NULL, 0);
 }
 
 /* A condition that holds, as a bit. */
@@ -19979,7 +19947,7 @@ static bool tcall_is_letter_or_digit_(char c)
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
+TCALL_NOINLINE_ static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
     char legal[64] = "_";
     size_t i;
@@ -20018,7 +19986,8 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
  * made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+TCALL_NOINLINE_ static void tcall_write_base64_(tcall_writer *out,
+                                                tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
@@ -20085,7 +20054,7 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
     const tcall_str text = tcall_hole_(f, hole);
     tcall_writer *out = f->out;
-    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
+    if (hole == 'r' && f->item->error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'X')
         tcall_write_int(out, f->request->max_tokens);
@@ -20208,17 +20177,17 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
     const tcall_provider *to = f->provider;
     return to->reasoning && !f->request->chat->edited &&
-           tcall_str_eq(f->item.name, tcall_str_of(to->name));
+           tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
 /* The pass in which the item at hand is written. */
 static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
         return TCALL_PASS_NONE_;
     if (f->provider->quirks & TCALL_QUIRK_ORDERED)
         return TCALL_PASS_REASONING_;
-    if (f->item.kind == TCALL_ITEM_TEXT)
+    if (f->item->kind == TCALL_ITEM_TEXT)
         return TCALL_PASS_TEXT_;
     return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
@@ -20229,7 +20198,7 @@ static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_item *item = &f->item;
+    tcall_item *item = f->item;
     const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
     const bool call = item->kind == TCALL_ITEM_CALL;
     const bool own = call ? signs : tcall_owns_reasoning_(f);
@@ -20316,7 +20285,7 @@ static bool tcall_holds_all_(const tcall_filling_ *f)
  * reasoning behind a call. */
 static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
     const bool model = f->side && f->side < TCALL_SIDE_USER_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
@@ -20335,7 +20304,7 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 /* Returns the form that the item at hand is written in on its side, or NULL. */
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const char *forms = f->forms->items, *form;
     unsigned row = item->kind;
     if (row == TCALL_ITEM_RESULT && item->error &&
@@ -20388,11 +20357,11 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
-    const bool opens = tcall_item_opens_(&f->item);
+    const bool data = to && f->item->flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
-        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        (tcall_holds_all_(f) && tcall_item_is_blank_(f->item)))
         return;
     if (opens && !f->user)
         tcall_count_note_(f, at);
@@ -20408,7 +20377,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
     if (form)
         tcall_write_form_(f, form);
     else
-        f->forms->data(f->out, f->item.text);
+        f->forms->data(f->out, f->item->text);
 }
 
 /* Writes one answer of the model, which begins at this place, with the results
@@ -20420,18 +20389,18 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
     size_t at, next = from;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
-        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
-                               !tcall_is_users_(f->item.kind);
+        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
+                               !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
             if (pass != tcall_pass_of_(f, after_call) &&
                 (pass != TCALL_PASS_RESULTS_ ||
-                 f->item.kind != TCALL_ITEM_CALL))
+                 f->item->kind != TCALL_ITEM_CALL))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
-                tcall_find_result_(chat, next, &f->item);
-            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+                tcall_find_result_(chat, next, f->item);
+            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
     }
@@ -20440,20 +20409,23 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 
 /* Writes the items of a request. Results are written with their answer; one
  * without a call is not. */
-static void tcall_write_items_(tcall_filling_ *f)
+TCALL_NOINLINE_ static void tcall_write_items_(tcall_filling_ *f)
 {
     const tcall_chat *chat = f->request->chat;
+    tcall_item item;
     size_t at = tcall_count_from_(f), next = at;
-    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
-        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
-            f->item.kind = TCALL_ITEM_USER;
-            f->item.text = tcall_str_of("(an image was here, which is gone)");
+    f->item = &item;
+    for (; tcall_chat_next(chat, &next, f->item); at = next) {
+        if (f->item->kind == TCALL_ITEM_IMAGE && !f->item->text.len) {
+            f->item->kind = TCALL_ITEM_USER;
+            f->item->text = tcall_str_of("(an image was here, which is gone)");
         }
-        if (!tcall_is_users_(f->item.kind))
+        if (!tcall_is_users_(f->item->kind))
             next = tcall_write_answer_(f, at);
-        else if (f->item.kind != TCALL_ITEM_RESULT)
+        else if (f->item->kind != TCALL_ITEM_RESULT)
             tcall_write_item_(f, at);
     }
+    f->item = NULL;
     tcall_message_end_(f);
 }
 
@@ -24042,14 +24014,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, &none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
