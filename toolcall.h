@@ -13432,12 +13432,6 @@ static bool tcall_holds_schemas_(const tcall *tc)
     return !tc->desc.lazy_schemas && !tc->desc.validator;
 }
 
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -13646,14 +13640,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * carries none of the sentences and of what finds the faults.
  */
 
-/* Returns what an error means: of those that only agents report, where the
- * program names its reporter. */
-TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
-{
-    return tc->desc.report ? tc->desc.report->text(error)
-                           : tcall_call_error_text_(error);
-}
-
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -13725,7 +13711,7 @@ static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 }
 
 /* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
     if (out) {
@@ -17555,6 +17541,14 @@ static bool tcall_was_denied_(const tcall_ctx *cx)
            tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+static const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -17842,7 +17836,8 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    const char *mode =
+        tc->nodes && tc->nodes[tool - tc->desc.tools] ? "eager" : "lazy";
     tcall_write_nest_(out, "validator", '{');
     tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
     tcall_write_word_(out, "version",
