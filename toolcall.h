@@ -1084,7 +1084,7 @@ TCALL_API int tcall_json_check(tcall_str text);
  * the text and, where at is not NULL, the offset in *at. Names that stand twice
  * in an object, however they are escaped, are refused, and numbers beyond the
  * range of double. It takes no memory: what it costs to find the former grows
- * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * with the square of the names of one object from some 30 on (10,000: 0.3 s on
  * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
@@ -1546,8 +1546,6 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
-/* A shape: fills its struct. */
-TCALL_API const tcall_rows tcall_shape_rows;
 #endif
 
 /* ==========================================================================
@@ -1566,6 +1564,8 @@ TCALL_API const tcall_rows tcall_shape_rows;
  *         tcall_decoder_feed(&decoder, bytes, len);
  *     if (tcall_decoder_end(&decoder) == TCALL_OK)
  *         run(&args);
+ *
+ * A tcall_machine fills structs as well, from the text that it keeps.
  *
  * What does not fit its shape is noted and reading goes on, for what follows
  * may be needed to answer: the id of a request often comes after its
@@ -1658,6 +1658,11 @@ struct tcall_decoder {
 
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
+
+#ifndef TOOLCALL_STATIC
+/* For tcall_target.rows: a machine fills the struct of a shape, too. */
+TCALL_API const tcall_rows tcall_shape_rows;
+#endif
 
 /* Prepares to read one object of this shape into its struct, which is set to
  * its defaults when the object opens. */
@@ -2526,10 +2531,11 @@ typedef struct tcall_desc {
                                   * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
-    tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
-                             * may want to forge what an approval is bound to */
-    void *user;             /* for all of the above */
+    tcall_session *session;   /* of calls that have none of their own */
+    const uint64_t *hash_key; /* two numbers, of all hashes: random and secret,
+                               * where others may want to forge what an approval
+                               * is bound to; NULL: both are 0 */
+    void *user;               /* for all of the above */
 } tcall_desc;
 
 struct tcall {
@@ -4112,7 +4118,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
-    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
+    TCALL_AGENT_CALLS = 16,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -5323,15 +5329,13 @@ static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
 /* A bracket closes the innermost one, if it is the right one. */
 static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 {
-    unsigned up;
     if (*at != (s->object ? '}' : ']'))
         return tcall_syntax_fail_(
             s,
             *at == '}' || *at == ']' ? TCALL_E_BRACKETS : TCALL_E_MISSING_COMMA,
             at);
     s->depth--;
-    up = s->depth - 1u;
-    s->object = s->depth && s->open[up >> 3] >> (up & 7) & 1;
+    s->object = s->depth && TCALL_BIT_OF_(s->open, s->depth - 1u);
     tcall_syntax_value_ends_(s, at + 1);
     return at + 1;
 }
@@ -5483,7 +5487,8 @@ enum {
     TCALL_N_INTEGER_,  /* digits before the point; may end, */
     TCALL_N_FRACTION_, /* digits after the point; may end, */
     TCALL_N_EXPONENT_, /* its digits; may end */
-    TCALL_N_LITERAL_
+    TCALL_N_LITERAL_,
+    TCALL_N_TRUE_ = TCALL_N_LITERAL_ + 4 /* all of it */
 };
 
 /* What follows by the class of the next character, NONE: it is none of it. */
@@ -5559,7 +5564,7 @@ static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
@@ -5893,7 +5898,7 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return tcall_text_closes_(end) ? NULL : end;
 }
 
-static bool tcall_text_is_key_(const char *text)
+TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
 }
@@ -6119,107 +6124,50 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
     return at;
 }
 
-/* ---- equality ---- */
+/* ---- two that are alike ---- */
 
-/* Returns whether two values are equal, but for what is in them. */
-static bool tcall_text_alike_(const char *a, const char *b)
-{
-    tcall_type type = tcall_text_type_(a);
-    if (type != tcall_text_type_(b))
-        return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
-    if (type == TCALL_STRING)
-        return tcall_text_equal_(a, b);
-    if (type < TCALL_STRING)
-        return *a == *b;
-    return tcall_json_count(tcall_json_of_(a, NULL)) ==
-           tcall_json_count(tcall_json_of_(b, NULL));
-}
+/* Memory for a hash table of places, and the steps that may be spent. */
+typedef struct tcall_seen_ {
+    uint32_t *slots; /* offsets in the container; 0: free */
+    size_t count;    /* 2 at least */
+    int32_t steps;
+} tcall_seen_;
 
-/* Goes on to the next key or element of a, and of elements to that of b. */
-static bool tcall_text_pair_(const char *pair[2])
-{
-    if (!tcall_text_is_key_(pair[0]))
-        pair[1] = tcall_text_sibling_(pair[1]);
-    pair[0] = tcall_text_sibling_(pair[0]);
-    return pair[0] != NULL;
-}
+/* How items are hashed and compared; NULL: as names. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
 
-/* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container that is open two places lie in open: the key or
- * element of a at hand, and the first key, or this element, of b. What it takes
- * comes off *steps; they are negative, and no two values equal, when they or
- * the room in open did not do. */
-TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
-                                          const char **open, size_t room,
-                                          int32_t *steps)
+/* Returns the key or item of a container that is like one before it, or NULL;
+ * any, where the steps are spent. As many as there is room for are compared
+ * with all that follow, pass by pass. */
+TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
+                                            tcall_seen_ *seen,
+                                            tcall_hash_of_ hash_of,
+                                            tcall_alike_ alike, void *user)
 {
-    const char **top = open, *key;
-    for (;;) {
-        if (--*steps < 0 || !tcall_text_alike_(a, b))
-            return false;
-        key = tcall_text_first_(a);
-        if (key) {
-            if ((size_t)(top - open) + 2 > room) {
-                *steps = -1;
-                return false;
+    const char *from = tcall_text_first_(container), *at, *rest;
+    for (; from; from = rest) {
+        size_t room = seen->count / 2;
+        memset(seen->slots, 0, seen->count * sizeof *seen->slots);
+        for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
+            size_t i = (hash_of ? hash_of(at)
+                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+                       seen->count;
+            for (; seen->slots[i]; i = (i + 1) % seen->count) {
+                const char *other = container + seen->slots[i];
+                if (seen->steps-- <= 0 ||
+                    (alike ? alike(user, other, at)
+                           : tcall_text_equal_(other, at)))
+                    return at;
             }
-            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = key;
-            *top++ = tcall_text_first_(b);
-        } else {
-            while (top > open && !tcall_text_pair_(top - 2))
-                top -= 2;
-        }
-        if (top == open)
-            return true;
-        a = top[-2];
-        b = top[-1];
-        if (tcall_text_is_key_(a)) {
-            b = tcall_text_find_(b, a);
-            if (!b)
-                return false;
-            *steps -= (int32_t)((b - top[-1]) / 16);
-            a = tcall_text_value_(a);
-            b = tcall_text_value_(b);
+            if (room)
+                seen->slots[i] = (uint32_t)(at - container);
+            else if (!rest)
+                rest = at;
+            room -= room > 0;
         }
     }
-}
-
-/* Returns a hash that equal names or scalars of a checked text share, where
- * each string has one spelling. */
-static uint32_t tcall_text_scalar_hash_(const char *text)
-{
-    tcall_str verbatim = tcall_text_verbatim_(text);
-    tcall_num_ n;
-    uint32_t hash;
-    if (tcall_text_type_(text) != TCALL_NUMBER)
-        return tcall_hash_(verbatim);
-    n = tcall_num_read_(verbatim);
-    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
-    while (n.sign && n.first <= n.last)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
-    return hash;
-}
-
-/* Returns a hash that equal values of it share: a sum over the names, scalars
- * and brackets that open. */
-TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
-{
-    const char *end = tcall_text_skip_(text);
-    uint32_t sum = 0;
-    while (text < end) {
-        bool scalar = tcall_text_scalar_(text, text + 1) == text;
-        if (scalar)
-            sum += tcall_text_scalar_hash_(text) * 2654435769u;
-        else if (*text == '{' || *text == '[')
-            sum += (unsigned char)*text * 2654435769u;
-        text = scalar ? tcall_text_skip_(text) : text + 1;
-    }
-    return sum;
+    return NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -6265,48 +6213,19 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Memory for hashes of keys; none is right. */
-typedef struct tcall_seen_keys_ {
-    uint32_t *slots;
-    size_t count;
-} tcall_seen_keys_;
-
-/* Returns the first key of the object that stands in it before. The hashes of
- * as many as there is memory for are compared with those of all that follow,
- * pass by pass. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
+/* Returns the key of the object that stands in it before, or NULL. */
+static const char *tcall_json_twice_(const char *object,
+                                     const tcall_seen_ *more)
 {
-    const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[64];
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, INT32_MAX};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-    uint32_t few[TCALL_SEEN_SLOTS_];
-    if (seen.count < TCALL_SEEN_SLOTS_) {
-        seen.slots = few;
-        seen.count = TCALL_SEEN_SLOTS_;
+    if (more->count > seen.count && most > seen.count) {
+        seen.slots = more->slots;
+        seen.count = more->count < most ? more->count : most;
     }
-    seen.count = seen.count < most ? seen.count : most;
-    for (; from; from = rest) {
-        size_t room = seen.count - seen.count / 4 - 1;
-        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
-        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
-            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            size_t slot = hash / 2 % seen.count;
-            while (seen.slots[slot] && seen.slots[slot] != hash)
-                slot = (slot + 1) % seen.count;
-            if (seen.slots[slot]) {
-                if (tcall_text_find_(tcall_text_first_(object), key) != key)
-                    return key;
-            } else if (room) {
-                seen.slots[slot] = hash;
-                room--;
-            } else if (!rest) {
-                rest = key;
-            }
-        }
-    }
-    return NULL;
+    return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
 }
 
 /* Recognises a text, of which nobody hears. Returns the error, and where it
@@ -6325,7 +6244,7 @@ static int tcall_json_recognise_(const char *text, const char *end,
 /* Returns the error of a text that is no JSON, or JSON and yet no value, and
  * its place. A number alone must be followed by its end. */
 TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
-                                    tcall_seen_keys_ more, const char **where)
+                                    const tcall_seen_ *more, const char **where)
 {
     const char *next, *twice;
     int r = tcall_json_recognise_(at, end, where);
@@ -6354,11 +6273,11 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     const char *where;
     int r;
     text[len] = '\0';
-    r = tcall_json_wrong_(text, text + len, none, &where);
+    r = tcall_json_wrong_(text, text + len, &none, &where);
     if (at)
         *at = (size_t)(where - text);
     *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
@@ -6543,73 +6462,6 @@ static const uint16_t tcall_keyword_offsets_[] = {
 TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
 {
     return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
-}
-
-/* The keywords in the order of their lengths, and where each length begins. */
-static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
-                                                    TCALL_ON_OLD_ID_,
-                                                    TCALL_ON_NOT_,
-                                                    TCALL_ON_ID_,
-                                                    TCALL_ON_REF_,
-                                                    TCALL_ON_THEN_,
-                                                    TCALL_ON_ELSE_,
-                                                    TCALL_ON_ENUM_,
-                                                    TCALL_ON_TYPE_,
-                                                    TCALL_ON_ALLOF_,
-                                                    TCALL_ON_ANYOF_,
-                                                    TCALL_ON_ONEOF_,
-                                                    TCALL_ON_ITEMS_,
-                                                    TCALL_ON_CONST_,
-                                                    TCALL_ON_DEFS_,
-                                                    TCALL_ON_PATTERN_,
-                                                    TCALL_ON_MINIMUM_,
-                                                    TCALL_ON_MAXIMUM_,
-                                                    TCALL_ON_SCHEMA_,
-                                                    TCALL_ON_CONTAINS_,
-                                                    TCALL_ON_MIN_ITEMS_,
-                                                    TCALL_ON_MAX_ITEMS_,
-                                                    TCALL_ON_REQUIRED_,
-                                                    TCALL_ON_MIN_LENGTH_,
-                                                    TCALL_ON_MAX_LENGTH_,
-                                                    TCALL_ON_PROPERTIES_,
-                                                    TCALL_ON_MULTIPLE_,
-                                                    TCALL_ON_PREFIX_,
-                                                    TCALL_ON_MIN_CONTAINS_,
-                                                    TCALL_ON_MAX_CONTAINS_,
-                                                    TCALL_ON_UNIQUE_,
-                                                    TCALL_ON_DEFINITIONS_,
-                                                    TCALL_ON_DYNAMIC_REF_,
-                                                    TCALL_ON_DEPENDENCIES_,
-                                                    TCALL_ON_NAMES_,
-                                                    TCALL_ON_MIN_PROPERTIES_,
-                                                    TCALL_ON_MAX_PROPERTIES_,
-                                                    TCALL_ON_RECURSIVE_REF_,
-                                                    TCALL_ON_EXTRA_,
-                                                    TCALL_ON_DEPENDENT_,
-                                                    TCALL_ON_ABOVE_,
-                                                    TCALL_ON_BELOW_,
-                                                    TCALL_ON_UNEVALUATED_ITEMS_,
-                                                    TCALL_ON_PATTERNS_,
-                                                    TCALL_ON_NEEDED_,
-                                                    TCALL_ON_OTHERS_,
-                                                    TCALL_ON_UNEVALUATED_};
-static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
-                                               19, 23, 25, 27, 33, 34, 38, 38,
-                                               39, 43, 45, 45, 45, 46, 47};
-enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
-
-/* Returns the number of a keyword, or NOTHING. */
-TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
-{
-    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
-    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
-         i++) {
-        uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_word_(on);
-        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
-            return on;
-    }
-    return TCALL_ON_NOTHING_;
 }
 
 /* ---- rows ---- */
@@ -6972,81 +6824,34 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 /* ---- two that are alike ---- */
 
-/* The hash of a value or name in the text. */
-typedef uint32_t (*tcall_hash_of_)(const char *at);
-typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
-
-typedef struct tcall_seen_ {
-    uint32_t hash, at; /* 0: free */
-} tcall_seen_;
-
-/* Notes the name or item at an offset of the container at hand. Returns whether
- * one that is alike was noted before. */
-static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
+/* Returns the name, or item, of the container at hand that is like one before
+ * it, or NULL. The table lies in the rest of the arena, and behind it what
+ * alike needs. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
 {
-    const char *text = m->text + m->token;
-    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
-    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
-        tcall_machine_costs_(m, 1);
-        if (!tcall_machine_going_(m) ||
-            (seen[k].hash == is.hash &&
-             alike(m, text + is.at, text + seen[k].at)))
-            return true;
-    }
-    seen[k] = is;
-    return false;
-}
-
-/* Returns which name, or item, of the container at hand is the second of two
- * that are alike, or 0. They go into a table in the rest of the arena; where it
- * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
-                                          tcall_hash_of_ hash_of,
-                                          tcall_alike_ alike)
-{
-    const char *text = m->text + m->token, *at = NULL;
-    uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
-    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
-    tcall_seen_ is;
-    if (slots > size / 2 / sizeof *seen)
-        slots = size / 2 / sizeof *seen;
-    size = slots * sizeof *seen / sizeof *m->slot + 1;
-    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    const char *twice;
+    const uint16_t frames = m->frames;
+    const int32_t steps = m->steps;
+    size_t size, taken;
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, 0};
+    seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
+    seen.steps = steps;
+    if (seen.count > size / 2 / sizeof *seen.slots)
+        seen.count = size / 2 / sizeof *seen.slots;
+    taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
+    if (seen.count < 2 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return 0;
+        return NULL;
     }
-    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
-    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (; !at && table < tables; table++) {
-        memset(seen, 0, slots * sizeof *seen);
-        i = 0;
-        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
-            is.hash = hash_of(at);
-            is.at = (uint32_t)(at - text);
-            if (is.hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, is, alike))
-                break;
-            i++;
-        }
-    }
+    m->frames = (uint16_t)(frames + taken);
+    twice =
+        tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
-    return at ? i : 0;
-}
-
-/* Names have one spelling in the text. */
-static uint32_t tcall_machine_name_hash_(const char *at)
-{
-    return tcall_hash_(tcall_text_verbatim_(at));
-}
-
-static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
-                                     const char *b)
-{
-    tcall_str name = tcall_text_verbatim_(a);
-    (void)m;
-    return memcmp(name.ptr, b, name.len) == 0;
+    m->steps -= steps - seen.steps;
+    tcall_machine_costs_(m, 0);
+    return twice;
 }
 
 /* ---- what the recogniser tells ---- */
@@ -7177,8 +6982,7 @@ static uint8_t tcall_machine_closes_(tcall_machine *m)
     m->token = open->at;
     m->first = open->first;
     if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
-        tcall_machine_twice_(m, tcall_machine_name_hash_,
-                             tcall_machine_same_name_))
+        tcall_machine_twice_(m, NULL, NULL))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
@@ -7509,6 +7313,14 @@ TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
+/* Puts a member into a set. Returns whether it was there before. */
+TCALL_NOINLINE_ static bool tcall_bit_set_(char *set, uint16_t index)
+{
+    bool before = TCALL_BIT_OF_(set, index) != 0;
+    set[index / 8] = (char)(set[index / 8] | 1 << index % 8);
+    return before;
+}
+
 /* Takes a member out of a set. */
 static void tcall_bit_clear_(char *set, uint16_t index)
 {
@@ -7536,7 +7348,6 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -7546,13 +7357,9 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
+    if (tcall_bit_set_(tcall_came_(object, around->base), words->index))
         return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
+    tcall_bit_set_(around->base, words->index);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
@@ -7712,30 +7519,27 @@ static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
     tcall_place_ *around = fit->place - 1;
     const tcall_shape *list;
-    char *base;
     uint16_t most;
     if (!fit->levels || s->object)
         return;
     list = (const tcall_shape *)around->what;
-    base = around->base;
     most = (uint16_t)TCALL_FETCH_32_(&list->high);
     fit->place->what = NULL;
     if (around->index == most)
         return;
-    if (++around->index == most) {
+    if (++around->index < most)
+        tcall_place_set_(
+            fit->place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+            around->base
+                ? around->base + TCALL_FETCH_8_(&list->digits) +
+                      (size_t)around->index * TCALL_FETCH_16_(&list->size)
+                : NULL);
+    else
         tcall_fit_note_(s,
                         TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                             ? TCALL_MISFIT_ROOM
                             : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -7758,62 +7562,40 @@ static void tcall_fit_opens_(tcall_fit_ *fit)
                 TCALL_FETCH_16_(&object->size));
 }
 
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
+/* A value of these types begins. Returns what is asked of it; what is heard of
+ * as an object or list, has opened. A scalar of a wrong type shows at its end:
+ * it may mean another one. */
 static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   char first, uint8_t most)
+                                   uint8_t types, uint8_t most)
 {
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
     uint8_t kind, wrong = TCALL_FITS;
+    bool shaped;
     fit->types = types;
     fit->length = 0;
     fit->nul = false;
+    memset(&fit->now, 0, sizeof fit->now);
     if (!shape)
         return TCALL_SKIP_;
     kind = TCALL_FETCH_8_(&shape->kind);
     if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
         if (!(TCALL_FETCH_8_(&shape->types) & types))
             wrong = TCALL_MISFIT_TYPE;
         else if (shaped && fit->levels == most)
             wrong = TCALL_MISFIT_LEVELS;
         tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
+        if (wrong || !(shaped || kind == TCALL_KIND_JSON))
             return TCALL_SKIP_;
-        if (shaped) {
+        if (shaped)
             tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
     }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING) {
+        fit->now.words.word = fit->now.words.list =
             TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        fit->now.words.count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
     }
-    return TCALL_HEAR_;
+    return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_HEAR_;
 }
 
 /* Takes a part of a scalar. A text is stored, as far as there is room. */
@@ -7830,6 +7612,17 @@ static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
         memcpy(place->base + fit->length, bytes, len);
     fit->nul = fit->nul || !*bytes;
     fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* The value at hand is null: a member has no value then. An item is zero. */
+static void tcall_place_null_(const tcall_place_ *place, bool object)
+{
+    const tcall_place_ *around = place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (place->base)
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
@@ -7849,12 +7642,14 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     if (json)
         return tcall_place_text_(place, fit, fit->length);
     if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
+        tcall_place_null_(place, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = s->within == TCALL_N_TRUE_;
+    else if (kind == TCALL_KIND_TEXT)
         return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
+    else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
         return tcall_place_number_(place, number, &fit->now.units);
     return TCALL_FITS;
 }
@@ -7914,9 +7709,8 @@ static void tcall_shaped_begins_(tcall_machine *m)
         tcall_fit_next_(&m->syntax, m->fit);
     m->heard = m->fit->place->what != NULL;
     if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit, m->types, UINT8_MAX) !=
+                   TCALL_SKIP_;
 }
 
 /* A name is complete: the words of the object are searched for it. */
@@ -7948,7 +7742,7 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     if (!tcall_shaped_(m) || !m->heard)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+        ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
@@ -8056,7 +7850,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
+    (void)first;
     tcall_fit_next_(s, &decoder->fit);
     if (place->what && decoder->hole &&
         tcall_place_kind_(place) == TCALL_KIND_HOLE) {
@@ -8064,10 +7858,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
+    return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
 /* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
@@ -10295,16 +10086,101 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
-/* Whether two values are equal. What is open of them lies in the rest of the
- * arena. */
-static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+/* Whether two values are equal, but for what is in them. */
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_rows_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
+}
+
+/* Whether two values are equal: in whatever order members are, 1 and 1.0 too.
+ * Of each container that is open two places lie in the rest of the arena: the
+ * key or element of a at hand, and the first key, or this element, of b. */
+static bool tcall_rows_equal_(void *machine, const char *a, const char *b)
+{
+    tcall_machine *m = (tcall_machine *)machine;
     size_t size;
     const char **open = (const char **)tcall_machine_rest_(m, &size);
-    bool same =
-        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
-    tcall_machine_costs_(m, 0);
-    return same;
+    const char **top = open, **end = open + size / sizeof *open, *key;
+    for (;;) {
+        key = tcall_text_first_(a);
+        tcall_rows_reads_(m, a, key ? tcall_text_skip_(a) : a);
+        if (key && end - top < 2)
+            tcall_machine_stop_(m, TCALL_E_BUDGET);
+        if (!tcall_machine_going_(m) || !tcall_rows_alike_(a, b))
+            return false;
+        if (key) {
+            *top++ = key;
+            *top++ = tcall_text_first_(b);
+        }
+        while (!key && top > open && !tcall_rows_pair_(top - 2))
+            top -= 2;
+        if (top == open)
+            return true;
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
+            if (!b)
+                return false;
+            tcall_rows_reads_(m, top[-1], b);
+            a = tcall_text_value_(a);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
+static uint32_t tcall_rows_scalar_hash_(const char *text)
+{
+    tcall_str verbatim = tcall_text_verbatim_(text);
+    tcall_num_ n;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
+}
+
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
+static uint32_t tcall_rows_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_rows_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
+    return sum;
 }
 
 /* Searches the string at a quote, piece by piece where it has escapes. */
@@ -10464,6 +10340,19 @@ static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
                : m->open->count;
 }
 
+/* Returns which item of the array at hand is the second of two that are equal,
+ * or 0. */
+static size_t tcall_rows_twice_(tcall_machine *m)
+{
+    const char *item = tcall_text_first_(m->text + m->token), *twice = NULL;
+    size_t i = 0;
+    if (m->open->count > 1)
+        twice = tcall_machine_twice_(m, tcall_rows_hash_, tcall_rows_equal_);
+    for (; twice && item != twice; i++)
+        item = tcall_text_sibling_(item);
+    return i;
+}
+
 /* The types that a keyword from enum on says something about. */
 static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_ANY,
@@ -10498,21 +10387,17 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_:
-        count = tcall_rows_length_(m, types);
-        ok = count >= row->of.number;
-        break;
     case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
     case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_:
     case TCALL_ON_MAX_PROPERTIES_:
         count = tcall_rows_length_(m, types);
-        ok = count <= row->of.number;
+        ok = (row->on - TCALL_ON_MIN_LENGTH_) % 2 ? count <= row->of.number
+                                                  : count >= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
-        if (m->open->count > 1)
-            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
-                                         tcall_rows_equal_);
+        count = tcall_rows_twice_(m);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -10763,6 +10648,75 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * all are made, $refs are followed along the rows, and the frames that each
  * node needs are counted. Names, bounds and enums stay in the text.
  */
+
+/* ---- keywords ---- */
+
+/* The keywords in the order of their lengths, and where each length begins. */
+static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
+                                                    TCALL_ON_OLD_ID_,
+                                                    TCALL_ON_NOT_,
+                                                    TCALL_ON_ID_,
+                                                    TCALL_ON_REF_,
+                                                    TCALL_ON_THEN_,
+                                                    TCALL_ON_ELSE_,
+                                                    TCALL_ON_ENUM_,
+                                                    TCALL_ON_TYPE_,
+                                                    TCALL_ON_ALLOF_,
+                                                    TCALL_ON_ANYOF_,
+                                                    TCALL_ON_ONEOF_,
+                                                    TCALL_ON_ITEMS_,
+                                                    TCALL_ON_CONST_,
+                                                    TCALL_ON_DEFS_,
+                                                    TCALL_ON_PATTERN_,
+                                                    TCALL_ON_MINIMUM_,
+                                                    TCALL_ON_MAXIMUM_,
+                                                    TCALL_ON_SCHEMA_,
+                                                    TCALL_ON_CONTAINS_,
+                                                    TCALL_ON_MIN_ITEMS_,
+                                                    TCALL_ON_MAX_ITEMS_,
+                                                    TCALL_ON_REQUIRED_,
+                                                    TCALL_ON_MIN_LENGTH_,
+                                                    TCALL_ON_MAX_LENGTH_,
+                                                    TCALL_ON_PROPERTIES_,
+                                                    TCALL_ON_MULTIPLE_,
+                                                    TCALL_ON_PREFIX_,
+                                                    TCALL_ON_MIN_CONTAINS_,
+                                                    TCALL_ON_MAX_CONTAINS_,
+                                                    TCALL_ON_UNIQUE_,
+                                                    TCALL_ON_DEFINITIONS_,
+                                                    TCALL_ON_DYNAMIC_REF_,
+                                                    TCALL_ON_DEPENDENCIES_,
+                                                    TCALL_ON_NAMES_,
+                                                    TCALL_ON_MIN_PROPERTIES_,
+                                                    TCALL_ON_MAX_PROPERTIES_,
+                                                    TCALL_ON_RECURSIVE_REF_,
+                                                    TCALL_ON_EXTRA_,
+                                                    TCALL_ON_DEPENDENT_,
+                                                    TCALL_ON_ABOVE_,
+                                                    TCALL_ON_BELOW_,
+                                                    TCALL_ON_UNEVALUATED_ITEMS_,
+                                                    TCALL_ON_PATTERNS_,
+                                                    TCALL_ON_NEEDED_,
+                                                    TCALL_ON_OTHERS_,
+                                                    TCALL_ON_UNEVALUATED_};
+static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
+                                               19, 23, 25, 27, 33, 34, 38, 38,
+                                               39, 43, 45, 45, 45, 46, 47};
+enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
+
+/* Returns the number of a keyword, or NOTHING. */
+static uint8_t tcall_keyword_of_(tcall_str word)
+{
+    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
+    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
+         i++) {
+        uint8_t on = tcall_keywords_by_length_[i];
+        const char *known = tcall_keyword_word_(on);
+        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
+            return on;
+    }
+    return TCALL_ON_NOTHING_;
+}
 
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
@@ -12881,7 +12835,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_keys_ more = {NULL, 0};
+    tcall_seen_ more = {NULL, 0, 0};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
@@ -12895,7 +12849,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, &more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13475,12 +13429,6 @@ static bool tcall_holds_schemas_(const tcall *tc)
     return !tc->desc.lazy_schemas && !tc->desc.validator;
 }
 
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -13689,14 +13637,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * carries none of the sentences and of what finds the faults.
  */
 
-/* Returns what an error means: of those that only agents report, where the
- * program names its reporter. */
-TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
-{
-    return tc->desc.report ? tc->desc.report->text(error)
-                           : tcall_call_error_text_(error);
-}
-
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -13768,7 +13708,7 @@ static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 }
 
 /* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
     if (out) {
@@ -15554,9 +15494,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
     case '\n':
     case 0x3002: words->sentence = next; break;
     case '"':
-        if (!words->json || *words->start != '"') /* an escaped one */
-            break;
-        words->in_key = tcall_split_is_key_(words, next);
+        words->in_key = words->json && tcall_split_is_key_(words, next);
         if (words->in_key)
             words->sentence = next;
         break;
@@ -16375,25 +16313,23 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
     const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    tcall_writer saved;
-    tcall_writer_init(&saved, NULL, 0);
+    size_t texts = 0;
+    tcall_writer shapes;
+    tcall_writer_init(&shapes, NULL, 0);
     for (; tool < end; tool++) {
-        const char *schema = tool->provider_schema.text
-                                 ? tool->provider_schema.text
-                                 : tool->parameters.text;
+        const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
             i++;
         if (i < count || tcall_withheld_(tc, tool))
             continue;
-        tcall_write_text(&saved, tool->name);
-        tcall_write_text(&saved, tool->description ? tool->description : "");
-        if (schema)
-            tcall_write_text(&saved, schema);
-        else if (tcall_tool_shape_(tool))
-            tcall_write_shape(&saved, tcall_tool_shape_(tool));
+        texts += tcall_str_of(tool->name).len +
+                 tcall_str_of(tool->description).len +
+                 tcall_str_of(schema ? schema : tool->parameters.text).len;
+        if (!schema && tcall_tool_shape_(tool))
+            tcall_write_shape(&shapes, tcall_tool_shape_(tool));
     }
-    return saved.len;
+    return texts + shapes.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
@@ -16426,7 +16362,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "terms", '[');
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16481,22 +16417,18 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "scorers", '[');
     for (i = 0; i < ranking->opts.scorer_count; i++) {
         const char *name = ranking->opts.scorers[i].name;
         tcall_write_string(w, name ? name : "words");
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "picks", '[');
     for (n = 0; n < report->count; n++)
         tcall_write_ranked_(w, ranking, &report->picks[n]);
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "excluded", '[');
     for (i = 0; i < ranking->count; i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
@@ -17183,9 +17115,10 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
                                     tcall_str bytes)
 {
+    const uint64_t *secret = tc->desc.hash_key;
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ hash;
-    key[1] = tc->desc.hash_key[1];
+    key[0] = hash ^ (secret ? secret[0] : 0);
+    key[1] = secret ? secret[1] : 0;
     return tcall_hash(key, bytes);
 }
 
@@ -17650,6 +17583,14 @@ static bool tcall_was_denied_(const tcall_ctx *cx)
            tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+static const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -17937,7 +17878,8 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    const char *mode =
+        tc->nodes && tc->nodes[tool - tc->desc.tools] ? "eager" : "lazy";
     tcall_write_nest_(out, "validator", '{');
     tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
     tcall_write_word_(out, "version",
@@ -19891,7 +19833,7 @@ typedef struct tcall_filling_ {
     const tcall_provider *provider;
     const tcall_request_forms_ *forms;
     const tcall_chat_request *request;
-    tcall_item item;        /* at hand */
+    tcall_item *item;       /* at hand, or NULL */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
     uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
@@ -19909,7 +19851,7 @@ typedef struct tcall_filling_ {
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
     const tcall_chat_request *request = f->request;
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     switch (hole) {
     case 'M': return tcall_str_of(request->model);
     case 'S': return tcall_str_of(request->system);
@@ -19929,7 +19871,8 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
         return item->signature;
     return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
-               : item->text;
+           : item ? item->text
+                  : tcall_slice_(NULL, 0);
 }
 
 /* A condition that holds, as a bit. */
@@ -20002,7 +19945,7 @@ static bool tcall_is_letter_or_digit_(char c)
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
+TCALL_NOINLINE_ static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
     char legal[64] = "_";
     size_t i;
@@ -20041,7 +19984,8 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
  * made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+TCALL_NOINLINE_ static void tcall_write_base64_(tcall_writer *out,
+                                                tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
@@ -20108,7 +20052,7 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
     const tcall_str text = tcall_hole_(f, hole);
     tcall_writer *out = f->out;
-    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
+    if (hole == 'r' && f->item->error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'X')
         tcall_write_int(out, f->request->max_tokens);
@@ -20231,17 +20175,17 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
     const tcall_provider *to = f->provider;
     return to->reasoning && !f->request->chat->edited &&
-           tcall_str_eq(f->item.name, tcall_str_of(to->name));
+           tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
 /* The pass in which the item at hand is written. */
 static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
         return TCALL_PASS_NONE_;
     if (f->provider->quirks & TCALL_QUIRK_ORDERED)
         return TCALL_PASS_REASONING_;
-    if (f->item.kind == TCALL_ITEM_TEXT)
+    if (f->item->kind == TCALL_ITEM_TEXT)
         return TCALL_PASS_TEXT_;
     return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
@@ -20252,7 +20196,7 @@ static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_item *item = &f->item;
+    tcall_item *item = f->item;
     const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
     const bool call = item->kind == TCALL_ITEM_CALL;
     const bool own = call ? signs : tcall_owns_reasoning_(f);
@@ -20339,7 +20283,7 @@ static bool tcall_holds_all_(const tcall_filling_ *f)
  * reasoning behind a call. */
 static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
     const bool model = f->side && f->side < TCALL_SIDE_USER_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
@@ -20358,7 +20302,7 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 /* Returns the form that the item at hand is written in on its side, or NULL. */
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const char *forms = f->forms->items, *form;
     unsigned row = item->kind;
     if (row == TCALL_ITEM_RESULT && item->error &&
@@ -20411,11 +20355,11 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
-    const bool opens = tcall_item_opens_(&f->item);
+    const bool data = to && f->item->flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
-        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        (tcall_holds_all_(f) && tcall_item_is_blank_(f->item)))
         return;
     if (opens && !f->user)
         tcall_count_note_(f, at);
@@ -20431,7 +20375,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
     if (form)
         tcall_write_form_(f, form);
     else
-        f->forms->data(f->out, f->item.text);
+        f->forms->data(f->out, f->item->text);
 }
 
 /* Writes one answer of the model, which begins at this place, with the results
@@ -20443,18 +20387,18 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
     size_t at, next = from;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
-        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
-                               !tcall_is_users_(f->item.kind);
+        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
+                               !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
             if (pass != tcall_pass_of_(f, after_call) &&
                 (pass != TCALL_PASS_RESULTS_ ||
-                 f->item.kind != TCALL_ITEM_CALL))
+                 f->item->kind != TCALL_ITEM_CALL))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
-                tcall_find_result_(chat, next, &f->item);
-            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+                tcall_find_result_(chat, next, f->item);
+            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
     }
@@ -20463,20 +20407,23 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 
 /* Writes the items of a request. Results are written with their answer; one
  * without a call is not. */
-static void tcall_write_items_(tcall_filling_ *f)
+TCALL_NOINLINE_ static void tcall_write_items_(tcall_filling_ *f)
 {
     const tcall_chat *chat = f->request->chat;
+    tcall_item item;
     size_t at = tcall_count_from_(f), next = at;
-    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
-        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
-            f->item.kind = TCALL_ITEM_USER;
-            f->item.text = tcall_str_of("(an image was here, which is gone)");
+    f->item = &item;
+    for (; tcall_chat_next(chat, &next, f->item); at = next) {
+        if (f->item->kind == TCALL_ITEM_IMAGE && !f->item->text.len) {
+            f->item->kind = TCALL_ITEM_USER;
+            f->item->text = tcall_str_of("(an image was here, which is gone)");
         }
-        if (!tcall_is_users_(f->item.kind))
+        if (!tcall_is_users_(f->item->kind))
             next = tcall_write_answer_(f, at);
-        else if (f->item.kind != TCALL_ITEM_RESULT)
+        else if (f->item->kind != TCALL_ITEM_RESULT)
             tcall_write_item_(f, at);
     }
+    f->item = NULL;
     tcall_message_end_(f);
 }
 
@@ -24065,14 +24012,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, &none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";
