@@ -790,7 +790,7 @@ static long tcall_half_of_(const char *bytes)
 {
     const unsigned char *at = (const unsigned char *)bytes;
     return at[0] == 0xED && at[1] >= 0xA0
-               ? 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
+               ? 0xD000L | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)
                : -1;
 }
 
