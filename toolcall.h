@@ -1084,7 +1084,7 @@ TCALL_API int tcall_json_check(tcall_str text);
  * the text and, where at is not NULL, the offset in *at. Names that stand twice
  * in an object, however they are escaped, are refused, and numbers beyond the
  * range of double. It takes no memory: what it costs to find the former grows
- * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * with the square of the names of one object from some 30 on (10,000: 0.3 s on
  * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
@@ -2526,10 +2526,11 @@ typedef struct tcall_desc {
                                   * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
-    tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
-                             * may want to forge what an approval is bound to */
-    void *user;             /* for all of the above */
+    tcall_session *session;   /* of calls that have none of their own */
+    const uint64_t *hash_key; /* two numbers, of all hashes: random and secret,
+                               * where others may want to forge what an approval
+                               * is bound to; NULL: both are 0 */
+    void *user;               /* for all of the above */
 } tcall_desc;
 
 struct tcall {
@@ -2853,7 +2854,7 @@ struct tcall_ctx {
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     uint32_t deadline;    /* 0: there is none */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t last_hook;   /* the one of the stage at hand that ended last */
     uint16_t around;      /* where the hook is that is around what runs */
     int16_t last_attempt; /* how the last attempt ended */
     tcall_str output;     /* in the block while a hook after the run waits */
@@ -2916,10 +2917,9 @@ struct tcall_call {
     const tcall_attempt *runs; /* with what hooks injected, for the tool and
                                 * nobody else, and not in that list; NULL: asked
                                 */
+    struct tcall_loops *loops; /* private: an agent's; NULL: it breaks none */
+    size_t mark; /* private: of the block, see tcall_block_release_ */
     tcall_ctx cx;
-    /* private */
-    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */
@@ -2970,6 +2970,18 @@ TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
  * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
  * things, reads or changes everything. */
 TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* Makes the events of calls: tcall_desc.events is this where there is an
+ * on_event. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_events_ tcall_events;
+#endif
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
@@ -3050,18 +3062,6 @@ TCALL_API int tcall_mask_end(tcall_mask *mask);
 #ifndef TOOLCALL_STATIC
 TCALL_API const tcall_stages_ tcall_stages;
 #endif
-
-/* Makes the events of calls: tcall_desc.events is this where there is an
- * on_event. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const struct tcall_events_ tcall_events;
-#endif
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -5325,15 +5325,13 @@ static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
 /* A bracket closes the innermost one, if it is the right one. */
 static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 {
-    unsigned up;
     if (*at != (s->object ? '}' : ']'))
         return tcall_syntax_fail_(
             s,
             *at == '}' || *at == ']' ? TCALL_E_BRACKETS : TCALL_E_MISSING_COMMA,
             at);
     s->depth--;
-    up = s->depth - 1u;
-    s->object = s->depth && s->open[up >> 3] >> (up & 7) & 1;
+    s->object = s->depth && TCALL_BIT_OF_(s->open, s->depth - 1u);
     tcall_syntax_value_ends_(s, at + 1);
     return at + 1;
 }
@@ -5485,7 +5483,8 @@ enum {
     TCALL_N_INTEGER_,  /* digits before the point; may end, */
     TCALL_N_FRACTION_, /* digits after the point; may end, */
     TCALL_N_EXPONENT_, /* its digits; may end */
-    TCALL_N_LITERAL_
+    TCALL_N_LITERAL_,
+    TCALL_N_TRUE_ = TCALL_N_LITERAL_ + 4 /* all of it */
 };
 
 /* What follows by the class of the next character, NONE: it is none of it. */
@@ -5561,7 +5560,7 @@ static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
@@ -5895,7 +5894,7 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return tcall_text_closes_(end) ? NULL : end;
 }
 
-static bool tcall_text_is_key_(const char *text)
+TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
 }
@@ -6121,107 +6120,50 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
     return at;
 }
 
-/* ---- equality ---- */
+/* ---- two that are alike ---- */
 
-/* Returns whether two values are equal, but for what is in them. */
-static bool tcall_text_alike_(const char *a, const char *b)
-{
-    tcall_type type = tcall_text_type_(a);
-    if (type != tcall_text_type_(b))
-        return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
-    if (type == TCALL_STRING)
-        return tcall_text_equal_(a, b);
-    if (type < TCALL_STRING)
-        return *a == *b;
-    return tcall_json_count(tcall_json_of_(a, NULL)) ==
-           tcall_json_count(tcall_json_of_(b, NULL));
-}
+/* Memory for a hash table of places, and the steps that may be spent. */
+typedef struct tcall_seen_ {
+    uint32_t *slots; /* offsets in the container; 0: free */
+    size_t count;    /* 2 at least */
+    int32_t steps;
+} tcall_seen_;
 
-/* Goes on to the next key or element of a, and of elements to that of b. */
-static bool tcall_text_pair_(const char *pair[2])
-{
-    if (!tcall_text_is_key_(pair[0]))
-        pair[1] = tcall_text_sibling_(pair[1]);
-    pair[0] = tcall_text_sibling_(pair[0]);
-    return pair[0] != NULL;
-}
+/* How items are hashed and compared; NULL: as names. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
 
-/* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container that is open two places lie in open: the key or
- * element of a at hand, and the first key, or this element, of b. What it takes
- * comes off *steps; they are negative, and no two values equal, when they or
- * the room in open did not do. */
-TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
-                                          const char **open, size_t room,
-                                          int32_t *steps)
+/* Returns the key or item of a container that is like one before it, or NULL;
+ * any, where the steps are spent. As many as there is room for are compared
+ * with all that follow, pass by pass. */
+TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
+                                            tcall_seen_ *seen,
+                                            tcall_hash_of_ hash_of,
+                                            tcall_alike_ alike, void *user)
 {
-    const char **top = open, *key;
-    for (;;) {
-        if (--*steps < 0 || !tcall_text_alike_(a, b))
-            return false;
-        key = tcall_text_first_(a);
-        if (key) {
-            if ((size_t)(top - open) + 2 > room) {
-                *steps = -1;
-                return false;
+    const char *from = tcall_text_first_(container), *at, *rest;
+    for (; from; from = rest) {
+        size_t room = seen->count / 2;
+        memset(seen->slots, 0, seen->count * sizeof *seen->slots);
+        for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
+            size_t i = (hash_of ? hash_of(at)
+                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+                       seen->count;
+            for (; seen->slots[i]; i = (i + 1) % seen->count) {
+                const char *other = container + seen->slots[i];
+                if (seen->steps-- <= 0 ||
+                    (alike ? alike(user, other, at)
+                           : tcall_text_equal_(other, at)))
+                    return at;
             }
-            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = key;
-            *top++ = tcall_text_first_(b);
-        } else {
-            while (top > open && !tcall_text_pair_(top - 2))
-                top -= 2;
-        }
-        if (top == open)
-            return true;
-        a = top[-2];
-        b = top[-1];
-        if (tcall_text_is_key_(a)) {
-            b = tcall_text_find_(b, a);
-            if (!b)
-                return false;
-            *steps -= (int32_t)((b - top[-1]) / 16);
-            a = tcall_text_value_(a);
-            b = tcall_text_value_(b);
+            if (room)
+                seen->slots[i] = (uint32_t)(at - container);
+            else if (!rest)
+                rest = at;
+            room -= room > 0;
         }
     }
-}
-
-/* Returns a hash that equal names or scalars of a checked text share, where
- * each string has one spelling. */
-static uint32_t tcall_text_scalar_hash_(const char *text)
-{
-    tcall_str verbatim = tcall_text_verbatim_(text);
-    tcall_num_ n;
-    uint32_t hash;
-    if (tcall_text_type_(text) != TCALL_NUMBER)
-        return tcall_hash_(verbatim);
-    n = tcall_num_read_(verbatim);
-    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
-    while (n.sign && n.first <= n.last)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
-    return hash;
-}
-
-/* Returns a hash that equal values of it share: a sum over the names, scalars
- * and brackets that open. */
-TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
-{
-    const char *end = tcall_text_skip_(text);
-    uint32_t sum = 0;
-    while (text < end) {
-        bool scalar = tcall_text_scalar_(text, text + 1) == text;
-        if (scalar)
-            sum += tcall_text_scalar_hash_(text) * 2654435769u;
-        else if (*text == '{' || *text == '[')
-            sum += (unsigned char)*text * 2654435769u;
-        text = scalar ? tcall_text_skip_(text) : text + 1;
-    }
-    return sum;
+    return NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -6267,48 +6209,19 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Memory for hashes of keys; none is right. */
-typedef struct tcall_seen_keys_ {
-    uint32_t *slots;
-    size_t count;
-} tcall_seen_keys_;
-
-/* Returns the first key of the object that stands in it before. The hashes of
- * as many as there is memory for are compared with those of all that follow,
- * pass by pass. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
+/* Returns the key of the object that stands in it before, or NULL. */
+static const char *tcall_json_twice_(const char *object,
+                                     const tcall_seen_ *more)
 {
-    const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[64];
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, INT32_MAX};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-    uint32_t few[TCALL_SEEN_SLOTS_];
-    if (seen.count < TCALL_SEEN_SLOTS_) {
-        seen.slots = few;
-        seen.count = TCALL_SEEN_SLOTS_;
+    if (more->count > seen.count && most > seen.count) {
+        seen.slots = more->slots;
+        seen.count = more->count < most ? more->count : most;
     }
-    seen.count = seen.count < most ? seen.count : most;
-    for (; from; from = rest) {
-        size_t room = seen.count - seen.count / 4 - 1;
-        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
-        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
-            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            size_t slot = hash / 2 % seen.count;
-            while (seen.slots[slot] && seen.slots[slot] != hash)
-                slot = (slot + 1) % seen.count;
-            if (seen.slots[slot]) {
-                if (tcall_text_find_(tcall_text_first_(object), key) != key)
-                    return key;
-            } else if (room) {
-                seen.slots[slot] = hash;
-                room--;
-            } else if (!rest) {
-                rest = key;
-            }
-        }
-    }
-    return NULL;
+    return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
 }
 
 /* Recognises a text, of which nobody hears. Returns the error, and where it
@@ -6327,7 +6240,7 @@ static int tcall_json_recognise_(const char *text, const char *end,
 /* Returns the error of a text that is no JSON, or JSON and yet no value, and
  * its place. A number alone must be followed by its end. */
 TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
-                                    tcall_seen_keys_ more, const char **where)
+                                    const tcall_seen_ *more, const char **where)
 {
     const char *next, *twice;
     int r = tcall_json_recognise_(at, end, where);
@@ -6356,11 +6269,11 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     const char *where;
     int r;
     text[len] = '\0';
-    r = tcall_json_wrong_(text, text + len, none, &where);
+    r = tcall_json_wrong_(text, text + len, &none, &where);
     if (at)
         *at = (size_t)(where - text);
     *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);
@@ -6974,81 +6887,34 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 /* ---- two that are alike ---- */
 
-/* The hash of a value or name in the text. */
-typedef uint32_t (*tcall_hash_of_)(const char *at);
-typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
-
-typedef struct tcall_seen_ {
-    uint32_t hash, at; /* 0: free */
-} tcall_seen_;
-
-/* Notes the name or item at an offset of the container at hand. Returns whether
- * one that is alike was noted before. */
-static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
+/* Returns the name, or item, of the container at hand that is like one before
+ * it, or NULL. The table lies in the rest of the arena, and behind it what
+ * alike needs. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
 {
-    const char *text = m->text + m->token;
-    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
-    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
-        tcall_machine_costs_(m, 1);
-        if (!tcall_machine_going_(m) ||
-            (seen[k].hash == is.hash &&
-             alike(m, text + is.at, text + seen[k].at)))
-            return true;
-    }
-    seen[k] = is;
-    return false;
-}
-
-/* Returns which name, or item, of the container at hand is the second of two
- * that are alike, or 0. They go into a table in the rest of the arena; where it
- * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
-                                          tcall_hash_of_ hash_of,
-                                          tcall_alike_ alike)
-{
-    const char *text = m->text + m->token, *at = NULL;
-    uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
-    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
-    tcall_seen_ is;
-    if (slots > size / 2 / sizeof *seen)
-        slots = size / 2 / sizeof *seen;
-    size = slots * sizeof *seen / sizeof *m->slot + 1;
-    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    const char *twice;
+    const uint16_t frames = m->frames;
+    const int32_t steps = m->steps;
+    size_t size, taken;
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, 0};
+    seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
+    seen.steps = steps;
+    if (seen.count > size / 2 / sizeof *seen.slots)
+        seen.count = size / 2 / sizeof *seen.slots;
+    taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
+    if (seen.count < 2 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return 0;
+        return NULL;
     }
-    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
-    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (; !at && table < tables; table++) {
-        memset(seen, 0, slots * sizeof *seen);
-        i = 0;
-        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
-            is.hash = hash_of(at);
-            is.at = (uint32_t)(at - text);
-            if (is.hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, is, alike))
-                break;
-            i++;
-        }
-    }
+    m->frames = (uint16_t)(frames + taken);
+    twice =
+        tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
-    return at ? i : 0;
-}
-
-/* Names have one spelling in the text. */
-static uint32_t tcall_machine_name_hash_(const char *at)
-{
-    return tcall_hash_(tcall_text_verbatim_(at));
-}
-
-static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
-                                     const char *b)
-{
-    tcall_str name = tcall_text_verbatim_(a);
-    (void)m;
-    return memcmp(name.ptr, b, name.len) == 0;
+    m->steps -= steps - seen.steps;
+    tcall_machine_costs_(m, 0);
+    return twice;
 }
 
 /* ---- what the recogniser tells ---- */
@@ -7179,8 +7045,7 @@ static uint8_t tcall_machine_closes_(tcall_machine *m)
     m->token = open->at;
     m->first = open->first;
     if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
-        tcall_machine_twice_(m, tcall_machine_name_hash_,
-                             tcall_machine_same_name_))
+        tcall_machine_twice_(m, NULL, NULL))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }
@@ -7511,6 +7376,14 @@ TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
+/* Puts a member into a set. Returns whether it was there before. */
+TCALL_NOINLINE_ static bool tcall_bit_set_(char *set, uint16_t index)
+{
+    bool before = TCALL_BIT_OF_(set, index) != 0;
+    set[index / 8] = (char)(set[index / 8] | 1 << index % 8);
+    return before;
+}
+
 /* Takes a member out of a set. */
 static void tcall_bit_clear_(char *set, uint16_t index)
 {
@@ -7538,7 +7411,6 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -7548,13 +7420,9 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
+    if (tcall_bit_set_(tcall_came_(object, around->base), words->index))
         return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
+    tcall_bit_set_(around->base, words->index);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
@@ -7714,30 +7582,27 @@ static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
     tcall_place_ *around = fit->place - 1;
     const tcall_shape *list;
-    char *base;
     uint16_t most;
     if (!fit->levels || s->object)
         return;
     list = (const tcall_shape *)around->what;
-    base = around->base;
     most = (uint16_t)TCALL_FETCH_32_(&list->high);
     fit->place->what = NULL;
     if (around->index == most)
         return;
-    if (++around->index == most) {
+    if (++around->index < most)
+        tcall_place_set_(
+            fit->place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+            around->base
+                ? around->base + TCALL_FETCH_8_(&list->digits) +
+                      (size_t)around->index * TCALL_FETCH_16_(&list->size)
+                : NULL);
+    else
         tcall_fit_note_(s,
                         TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                             ? TCALL_MISFIT_ROOM
                             : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -7760,62 +7625,40 @@ static void tcall_fit_opens_(tcall_fit_ *fit)
                 TCALL_FETCH_16_(&object->size));
 }
 
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
+/* A value of these types begins. Returns what is asked of it; what is heard of
+ * as an object or list, has opened. A scalar of a wrong type shows at its end:
+ * it may mean another one. */
 static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   char first, uint8_t most)
+                                   uint8_t types, uint8_t most)
 {
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
     uint8_t kind, wrong = TCALL_FITS;
+    bool shaped;
     fit->types = types;
     fit->length = 0;
     fit->nul = false;
+    memset(&fit->now, 0, sizeof fit->now);
     if (!shape)
         return TCALL_SKIP_;
     kind = TCALL_FETCH_8_(&shape->kind);
     if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
         if (!(TCALL_FETCH_8_(&shape->types) & types))
             wrong = TCALL_MISFIT_TYPE;
         else if (shaped && fit->levels == most)
             wrong = TCALL_MISFIT_LEVELS;
         tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
+        if (wrong || !(shaped || kind == TCALL_KIND_JSON))
             return TCALL_SKIP_;
-        if (shaped) {
+        if (shaped)
             tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
     }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING) {
+        fit->now.words.word = fit->now.words.list =
             TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        fit->now.words.count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
     }
-    return TCALL_HEAR_;
+    return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_HEAR_;
 }
 
 /* Takes a part of a scalar. A text is stored, as far as there is room. */
@@ -7832,6 +7675,17 @@ static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
         memcpy(place->base + fit->length, bytes, len);
     fit->nul = fit->nul || !*bytes;
     fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* The value at hand is null: a member has no value then. An item is zero. */
+static void tcall_place_null_(const tcall_place_ *place, bool object)
+{
+    const tcall_place_ *around = place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (place->base)
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
@@ -7851,12 +7705,14 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     if (json)
         return tcall_place_text_(place, fit, fit->length);
     if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
+        tcall_place_null_(place, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = s->within == TCALL_N_TRUE_;
+    else if (kind == TCALL_KIND_TEXT)
         return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
+    else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
         return tcall_place_number_(place, number, &fit->now.units);
     return TCALL_FITS;
 }
@@ -7916,9 +7772,8 @@ static void tcall_shaped_begins_(tcall_machine *m)
         tcall_fit_next_(&m->syntax, m->fit);
     m->heard = m->fit->place->what != NULL;
     if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit, m->types, UINT8_MAX) !=
+                   TCALL_SKIP_;
 }
 
 /* A name is complete: the words of the object are searched for it. */
@@ -7950,7 +7805,7 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     if (!tcall_shaped_(m) || !m->heard)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+        ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
@@ -8058,7 +7913,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
+    (void)first;
     tcall_fit_next_(s, &decoder->fit);
     if (place->what && decoder->hole &&
         tcall_place_kind_(place) == TCALL_KIND_HOLE) {
@@ -8066,10 +7921,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
+    return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
 /* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
@@ -10297,16 +10149,101 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
-/* Whether two values are equal. What is open of them lies in the rest of the
- * arena. */
-static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+/* Whether two values are equal, but for what is in them. */
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_rows_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
+}
+
+/* Whether two values are equal: in whatever order members are, 1 and 1.0 too.
+ * Of each container that is open two places lie in the rest of the arena: the
+ * key or element of a at hand, and the first key, or this element, of b. */
+static bool tcall_rows_equal_(void *machine, const char *a, const char *b)
+{
+    tcall_machine *m = (tcall_machine *)machine;
     size_t size;
     const char **open = (const char **)tcall_machine_rest_(m, &size);
-    bool same =
-        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
-    tcall_machine_costs_(m, 0);
-    return same;
+    const char **top = open, **end = open + size / sizeof *open, *key;
+    for (;;) {
+        key = tcall_text_first_(a);
+        tcall_rows_reads_(m, a, key ? tcall_text_skip_(a) : a);
+        if (key && end - top < 2)
+            tcall_machine_stop_(m, TCALL_E_BUDGET);
+        if (!tcall_machine_going_(m) || !tcall_rows_alike_(a, b))
+            return false;
+        if (key) {
+            *top++ = key;
+            *top++ = tcall_text_first_(b);
+        }
+        while (!key && top > open && !tcall_rows_pair_(top - 2))
+            top -= 2;
+        if (top == open)
+            return true;
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
+            if (!b)
+                return false;
+            tcall_rows_reads_(m, top[-1], b);
+            a = tcall_text_value_(a);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
+static uint32_t tcall_rows_scalar_hash_(const char *text)
+{
+    tcall_str verbatim = tcall_text_verbatim_(text);
+    tcall_num_ n;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
+}
+
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
+static uint32_t tcall_rows_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_rows_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
+    return sum;
 }
 
 /* Searches the string at a quote, piece by piece where it has escapes. */
@@ -10466,6 +10403,19 @@ static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
                : m->open->count;
 }
 
+/* Returns which item of the array at hand is the second of two that are equal,
+ * or 0. */
+static size_t tcall_rows_twice_(tcall_machine *m)
+{
+    const char *item = tcall_text_first_(m->text + m->token), *twice = NULL;
+    size_t i = 0;
+    if (m->open->count > 1)
+        twice = tcall_machine_twice_(m, tcall_rows_hash_, tcall_rows_equal_);
+    for (; twice && item != twice; i++)
+        item = tcall_text_sibling_(item);
+    return i;
+}
+
 /* The types that a keyword from enum on says something about. */
 static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_ANY,
@@ -10500,21 +10450,17 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_:
-        count = tcall_rows_length_(m, types);
-        ok = count >= row->of.number;
-        break;
     case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
     case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_:
     case TCALL_ON_MAX_PROPERTIES_:
         count = tcall_rows_length_(m, types);
-        ok = count <= row->of.number;
+        ok = (row->on - TCALL_ON_MIN_LENGTH_) % 2 ? count <= row->of.number
+                                                  : count >= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
-        if (m->open->count > 1)
-            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
-                                         tcall_rows_equal_);
+        count = tcall_rows_twice_(m);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
@@ -11898,12 +11844,12 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
+    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
     if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
         return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+               ? (uint8_t)TCALL_LIMITS_NONE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -12287,33 +12233,6 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
         TCALL_SAY(said->out, " or null");
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_say_room_(tcall_said_fault_ *said)
-{
-    if (said->of == TCALL_LIMITS_VALUE_) {
-        tcall_say_wanted_(said);
-        return;
-    }
-    TCALL_SAY(said->out, "at most ");
-    if (said->of == TCALL_LIMITS_ITEMS_) {
-        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(said->out, said->shape->size - 1, 0);
-        TCALL_SAY(said->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_say_known_(const tcall_said_fault_ *said)
-{
-    TCALL_FETCH_(tcall_object, object, said->is->shape);
-    if (!object->count)
-        return;
-    TCALL_SAY(said->out, "use ");
-    tcall_say_words_(said->out, object->names, object->count);
-    TCALL_SAY(said->out, " or ");
-}
-
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
@@ -12321,61 +12240,79 @@ static bool tcall_is_counted_(const tcall_said_fault_ *said)
                            (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
-/* Writes which limit was passed. */
-static void tcall_say_passed_(tcall_said_fault_ *said)
+/* What some letters stand for, in which others may stand: %e is how many there
+ * are, %w all names of an object, %b the bytes that there is room for. */
+static const char tcall_phrases_[] TCALL_FLASH_ =
+    "\0"
+    "is\0has %e,\0"
+    "a property is not known here\0 is not a property here\0"
+    "this\0this number\0the string\0the array\0"
+    "under the minimum %p\0over the maximum %p\0"
+    "not greater than %p\0not less than %p\0"
+    "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
+    "use %w or \0";
+enum {
+    TCALL_PHRASE_NOTHING_,
+    TCALL_PHRASE_IS_,          /* or has so many */
+    TCALL_PHRASE_UNKNOWN_ = 3, /* or is, after the name */
+    TCALL_PHRASE_VALUE_ = 5,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
+    TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
+};
+
+/* Returns the phrase that a letter in TCALL_MISFITS stands for, after writing
+ * the value if it is known. */
+static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
-    static const char ways[] TCALL_FLASH_ =
-        "under the minimum %p\0over the maximum %p\0"
-        "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
-              tcall_is_upper_(said->keyword);
-    tcall_say_text_(said, tcall_word_at_(ways, way));
+    const void *object = said->is->shape;
+    switch (letter) {
+    case 'v':
+        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+               : said->keyword == TCALL_ON_TYPE_
+                   ? TCALL_PHRASE_VALUE_
+                   : TCALL_PHRASE_VALUE_ + said->of;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
+    case 'u':
+        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
+               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+    case 'r': return TCALL_PHRASE_ROOM_ + said->of;
+    case 'k':
+        return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
+                   ? TCALL_PHRASE_USE_
+                   : TCALL_PHRASE_NOTHING_;
+    default: return TCALL_PHRASE_NONE_;
+    }
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(void *of, char letter)
 {
-    static const char things[] TCALL_FLASH_ =
-        "this\0this number\0the string\0the array\0";
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    bool counted = tcall_is_counted_(said);
-    if (letter == 'v' && !tcall_say_came_(said)) {
-        tcall_write_flash(
-            out, tcall_word_at_(
-                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
-    } else if (letter == 'n' && counted) {
-        TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, said->of);
-        tcall_write_char_(out, ',');
-    } else if (letter == 'n') {
-        TCALL_SAY(out, "is");
-    } else if (letter == 'x' && tcall_say_came_(said)) {
-        TCALL_SAY(out, " is not a property here");
-    } else if (letter == 'x') {
-        TCALL_SAY(out, "a property is not known here");
-    } else if (letter == 'm') {
+    int phrase = tcall_say_phrase_(said, letter);
+    if (phrase != TCALL_PHRASE_NONE_) {
+        tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
+    } else if (letter == 'm' || letter == 'w') {
+        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out,
-            tcall_word_at_(
-                TCALL_FETCH_POINTER_(const char *,
-                                     &((const tcall_object *)is->shape)->names),
-                is->count),
-            1);
+            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : object->count);
+    } else if (letter == 'e') {
+        tcall_say_count_(out, is->count,
+                         said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
+    } else if (letter == 'b') {
+        tcall_put_number_(out, said->shape->size - 1, 0);
     } else if (letter == 't') {
         tcall_say_type_(said);
-    } else if (letter == 'u') {
-        tcall_say_passed_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
-    } else if (letter == 'r') {
-        tcall_say_room_(said);
-    } else if (letter == 'k') {
-        tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, counted);
-    } else if (letter != 'v') {
+        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+    } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
@@ -12503,28 +12440,22 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
     return tcall_keyword_word_((uint8_t)on);
 }
 
-/* Returns the next word of an enum, or name of a property, or NULL. */
-static const char *tcall_say_next_(const char *p, bool word)
-{
-    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
-}
-
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
  * names of properties, as far as they fit. */
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_;
-    const char *next =
-        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next = row->on == TCALL_ON_ENUM_
+                           ? tcall_text_first_(row->of.text)
+                           : row->of.members->name;
     while (next) {
         tcall_say_spelled_(writer, next);
-        next = tcall_say_next_(next, words);
+        next = tcall_text_sibling_(next);
         if (next && writer->len > room) {
             tcall_write_text(writer, ", ...");
             break;
         }
-        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
+        tcall_say_or_(writer, next ? 1u + !!tcall_text_sibling_(next) : 0);
     }
 }
 
@@ -12546,23 +12477,12 @@ static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
     tcall_say_spelled_(writer, text);
 }
 
-/* Returns the item of an array of this index, of so many as there are. */
-static const char *tcall_fault_item_(const char *array, uint32_t index)
-{
-    const char *item = tcall_text_first_(array), *next = item;
-    for (; index && next; index--) {
-        item = next;
-        next = tcall_text_sibling_(item);
-    }
-    return next ? next : item;
-}
-
 /* Returns the member of dependentRequired whose list has a name. */
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
-    const char *key = tcall_text_first_(row->of.text), *end;
-    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
-        key = tcall_text_after_(end);
+    const char *key = tcall_text_first_(row->of.text);
+    while (tcall_text_skip_(tcall_text_value_(key)) <= name)
+        key = tcall_text_sibling_(key);
     return key;
 }
 
@@ -12573,16 +12493,12 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    bool ours = said->key == said->value;
-    const char *name = said->key ? said->key : said->value;
-    if (letter == 'v' && ours)
+    if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
         tcall_say_rule_(out, row);
     else if (letter == 'a')
-        tcall_say_sent_(out, name);
-    else if (letter == 'e')
-        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+        tcall_say_sent_(out, said->key ? said->key : said->value);
     else if (letter == 'f')
         tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
@@ -12591,15 +12507,14 @@ static void tcall_say_row_part_(void *of, char letter)
     else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
         tcall_write_text(out, "a value");
     else if (letter == 'w')
-        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+        tcall_say_sent_(out, tcall_text_at_(said->value, is->count));
     else if (letter == 'd')
         tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
     else if (letter == 'm')
-        tcall_say_spelled_(out,
-                           said->keyword == TCALL_ON_NEEDED_
-                               ? row->of.text + is->count
-                               : tcall_fault_item_(row->of.text, is->count));
+        tcall_say_spelled_(out, said->keyword == TCALL_ON_NEEDED_
+                                    ? row->of.text + is->count
+                                    : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
     else if (letter == 'y') {
@@ -12767,24 +12682,22 @@ int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
-    const char *text = schema->text, *place, *end;
+    const char *text = schema->text, *end;
+    const char *place = text ? text + schema->at : NULL;
     if (!schema->reason)
         return tcall_write_text(writer, "ok");
-    if (!text) {
-        tcall_write_text(writer, schema->reason);
-    } else {
-        place = text + schema->at;
-        end = text + schema->len;
-        if (place == tcall_text_space_(text)) {
+    if (text) {
+        if (place == tcall_text_space_(text))
             tcall_write_text(writer, "the schema");
-            while (tcall_is_space_(end[-1]))
-                end--;
-        } else {
-            end = tcall_text_skip_(place);
-        }
         tcall_say_pointer_(writer, text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (text) {
+        end = place == tcall_text_space_(text) ? text + schema->len
+                                               : tcall_text_skip_(place);
+        while (tcall_is_space_(end[-1]))
+            end--;
         tcall_write_text(writer, " ");
         tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
                         TCALL_SAY_SPELLED_);
@@ -12916,7 +12829,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_keys_ more = {NULL, 0};
+    tcall_seen_ more = {NULL, 0, 0};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
@@ -12930,7 +12843,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, &more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -13999,12 +13912,12 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
     tcall_write_char_(writer, ':');
 }
 
-/* Writes it as a value of a node. */
+/* Writes value / 10^digits as a value. */
 static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
+                               int digits)
 {
     tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
+    tcall_put_number_(writer, value, digits);
 }
 
 /* ---- all of a shape ----
@@ -14022,7 +13935,7 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
 static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
     TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node);
+    tcall_put_decimal_(writer, range->initial, node->digits);
 }
 #endif
 
@@ -14062,10 +13975,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
     else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
+        tcall_put_decimal_(writer, is.narrow, node->digits);
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
+        tcall_put_decimal_(writer, is.wide, node->digits);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
         tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
@@ -14193,10 +14106,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else {
         for (i = 0; i < limits->digits; i++)
             one *= 10;
-        tcall_write_comma_(out);
-        tcall_put_number_(out,
-                          tcall_nearest_(limits, one, one, step ? step : one),
-                          limits->digits);
+        tcall_put_decimal_(out,
+                           tcall_nearest_(limits, one, one, step ? step : one),
+                           limits->digits);
     }
 }
 
@@ -14380,13 +14292,13 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
         "minLength\0maxLength\0minItems\0maxItems\0";
     tcall_limit_ limit;
     const uint8_t of = tcall_limits_of_(shape->kind);
-    bool kept = view->mode == TCALL_STRICT_NONE;
     tcall_limit_of_(&limit, shape, high);
-    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = of != TCALL_LIMITS_LENGTH_;
-    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
-    if (!limit.how || !kept)
+    /* OpenAI knows no lengths of strings, Anthropic arrays of at least one */
+    if (!limit.how ||
+        (view->mode == TCALL_STRICT_OPENAI && of == TCALL_LIMITS_LENGTH_) ||
+        (view->mode == TCALL_STRICT_ANTHROPIC &&
+         (of != TCALL_LIMITS_ITEMS_ || high || limit.number > 1)) ||
+        view->mode == TCALL_STRICT_OLLAMA)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
@@ -14717,7 +14629,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
+    for (; name; name = tcall_text_sibling_(name))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }
@@ -15594,9 +15506,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
     case '\n':
     case 0x3002: words->sentence = next; break;
     case '"':
-        if (!words->json || *words->start != '"') /* an escaped one */
-            break;
-        words->in_key = tcall_split_is_key_(words, next);
+        words->in_key = words->json && tcall_split_is_key_(words, next);
         if (words->in_key)
             words->sentence = next;
         break;
@@ -16415,25 +16325,23 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
     const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    tcall_writer saved;
-    tcall_writer_init(&saved, NULL, 0);
+    size_t texts = 0;
+    tcall_writer shapes;
+    tcall_writer_init(&shapes, NULL, 0);
     for (; tool < end; tool++) {
-        const char *schema = tool->provider_schema.text
-                                 ? tool->provider_schema.text
-                                 : tool->parameters.text;
+        const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
             i++;
         if (i < count || tcall_withheld_(tc, tool))
             continue;
-        tcall_write_text(&saved, tool->name);
-        tcall_write_text(&saved, tool->description ? tool->description : "");
-        if (schema)
-            tcall_write_text(&saved, schema);
-        else if (tcall_tool_shape_(tool))
-            tcall_write_shape(&saved, tcall_tool_shape_(tool));
+        texts += tcall_str_of(tool->name).len +
+                 tcall_str_of(tool->description).len +
+                 tcall_str_of(schema ? schema : tool->parameters.text).len;
+        if (!schema && tcall_tool_shape_(tool))
+            tcall_write_shape(&shapes, tcall_tool_shape_(tool));
     }
-    return saved.len;
+    return texts + shapes.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
@@ -16466,7 +16374,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "terms", '[');
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -16521,22 +16429,18 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "scorers", '[');
     for (i = 0; i < ranking->opts.scorer_count; i++) {
         const char *name = ranking->opts.scorers[i].name;
         tcall_write_string(w, name ? name : "words");
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "picks", '[');
     for (n = 0; n < report->count; n++)
         tcall_write_ranked_(w, ranking, &report->picks[n]);
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "excluded", '[');
     for (i = 0; i < ranking->count; i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))
@@ -16986,6 +16890,7 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->attempts = NULL;
     call->runs = NULL;
     cx->bound = NULL;
+    cx->words = NULL;
     cx->services = NULL;
     cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
         tcall_slice_(NULL, 0);
@@ -16999,52 +16904,6 @@ TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
     return call->attempts ? call->asked->came : call->arguments;
 }
 
-/* ---- what is wrong ---- */
-
-/* Writes a member with the beginning of a text. */
-static void tcall_write_start_(tcall_writer *out, const char *key,
-                               tcall_str text, size_t most)
-{
-    if (text.len > most)
-        text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_pair_(out, key, text);
-}
-
-/* Writes what the schema or shape says, fault by fault; or what a validator
- * complained of; or where the text stops being JSON, and how it begins, since
- * such arguments are not sent back to the model. */
-TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
-                                               const tcall_tool *tool,
-                                               const tcall_attempt *attempt)
-{
-    tcall_str came = attempt->came;
-    size_t i;
-    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_nest_(out, "errors", '[');
-        for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tool->parameters.reader->say,
-                               attempt->args.at, &attempt->fault[i]);
-        tcall_write_close(out, ']');
-    } else if (attempt->complaint.len) {
-        tcall_write_pair_(out, "errors", attempt->complaint);
-    } else if (attempt->step == TCALL_STEP_PARSE &&
-               attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
-        tcall_write_start_(out, "near",
-                           tcall_slice_(came.ptr + attempt->error_at,
-                                        came.len - attempt->error_at),
-                           24);
-        tcall_write_start_(out, "received", came, 64);
-    }
-}
-
-int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
-{
-    tcall_write_attempt_errors_(out, call->tool, call->asked);
-    return out->error;
-}
-
 /* ==========================================================================
  * >>records
  *
@@ -17054,6 +16913,15 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
  * character that does not agree, the longest end of what was matched that is a
  * start of the secret too goes on (Knuth, Morris and Pratt).
  */
+
+static void tcall_mask_begin_(tcall_mask *mask, const char *secret,
+                              tcall_sink sink, void *user)
+{
+    memset(mask, 0, sizeof *mask);
+    mask->secret = secret;
+    mask->sink = sink;
+    mask->user = user;
+}
 
 static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
 {
@@ -17197,10 +17065,7 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
 {
     char *to = text;
     tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
+    tcall_mask_begin_(&mask, secret, tcall_mask_back_, &to);
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
@@ -17262,9 +17127,10 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
                                     tcall_str bytes)
 {
+    const uint64_t *secret = tc->desc.hash_key;
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ hash;
-    key[1] = tc->desc.hash_key[1];
+    key[0] = hash ^ (secret ? secret[0] : 0);
+    key[1] = secret ? secret[1] : 0;
     return tcall_hash(key, bytes);
 }
 
@@ -17273,7 +17139,7 @@ typedef struct tcall_hashing_ {
     const tcall *tc;
     uint64_t hash;
     tcall_writer out;
-    char buf[64];
+    char buf[24];
 } tcall_hashing_;
 
 static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
@@ -17486,27 +17352,24 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
  */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *out = cx->out, notice;
+    tcall_writer *out = cx->out;
     size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
+    size_t keep = out->fill - start, left;
+    size_t notice = sizeof "\n[output cut: all of it are  bytes]" - 1;
     if (out->error != TCALL_E_MEMORY)
         return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
+    for (left = size; left; left /= 10)
+        notice++;
+    keep = keep > notice ? tcall_utf8_cut_(out->buf + start, keep - notice) : 0;
     tcall_output_clear_(cx);
     cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
+    if (out->cap - out->fill < notice)
         return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
+    tcall_write_text(out, "\n[output cut: all of it are ");
+    tcall_write_decimal_(out, (tcall_int)size, 0);
+    return tcall_write_text(out, " bytes]");
 }
 
 /* ---- arguments in a sentence ---- */
@@ -17635,6 +17498,52 @@ static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "; the registry allows ");
         tcall_write_permissions_(out, allow, names, " and ");
     }
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_pair_(out, key, text);
+}
+
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+static void tcall_write_attempt_errors_(tcall_writer *out,
+                                        const tcall_tool *tool,
+                                        const tcall_attempt *attempt)
+{
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_nest_(out, "errors", '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tool->parameters.reader->say,
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
+    return out->error;
 }
 
 /* ---- failures ---- */
@@ -17796,9 +17705,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 
 /* ---- events ---- */
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -17815,51 +17721,48 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Returns why a call failed: in words that are written for it, where there are
  * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
+    tcall_str words = cx->failure.reason;
     bool denied = tcall_was_denied_(cx);
-    char *room = NULL;
-    tcall_writer out;
-    if (denied || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    tcall_write_text(&out, denied ? cx->call->tool->name : "");
-    tcall_write_text(&out, denied ? " " : "");
-    tcall_say_why_(&out, cx);
-    if (denied)
-        tcall_say_remedy_(&out, cx);
-    return tcall_slice_(room, out.fill);
+    if (denied || tcall_was_refused_(cx)) {
+        tcall_writer out = tcall_hydrate_writer_(block);
+        tcall_write_text(&out, denied ? cx->call->tool->name : "");
+        tcall_write_text(&out, denied ? " " : "");
+        tcall_say_why_(&out, cx);
+        if (denied)
+            tcall_say_remedy_(&out, cx);
+        tcall_hydrate_keep_(block, out.buf, out.len, &words);
+    }
+    return words.len ? words
+                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
                             const tcall_str *text, int value)
 {
-    tcall *tc = call->cx.tc;
+    const tcall_failure *failure = &call->cx.failure;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tcall_is_heard_(call->cx.tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
     if (text)
         event.text = *text;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx);
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
 }
 
 TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
@@ -17900,10 +17803,7 @@ static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
     tcall_writer out;
     char buf[64];
     int result;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = tc->key;
-    mask.sink = sink;
-    mask.user = user;
+    tcall_mask_begin_(&mask, tc->key, sink, user);
     tcall_writer_init(&out, buf, sizeof buf);
     tcall_writer_sink(&out, tcall_mask_put, &mask);
     write(&out, tc, call);
@@ -18570,15 +18470,21 @@ static int tcall_authorize_(tcall_ctx *cx)
 
 /* ---- approval ---- */
 
-/* Reports a verdict: once when it is asked for, once when it is there. */
-static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+/* Notes a verdict, and reports it: once when it is asked for, once when it is
+ * there. Returns TCALL_E_APPROVAL where it comes later, TCALL_E_DENIED or
+ * TCALL_OK. */
+TCALL_SHARED_ int tcall_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    bool asked = cx->approval_asked;
+    bool asked = cx->approval_asked, allowed = verdict == TCALL_VERDICT_ALLOW;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
+    cx->call->approved = allowed;
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
                          NULL, (int)verdict);
+    if (cx->approval_asked)
+        return TCALL_E_APPROVAL;
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -18595,25 +18501,14 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Notes a verdict that is there. */
-TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
-{
-    cx->call->approved = allowed;
-    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
-    return allowed ? TCALL_OK : TCALL_E_DENIED;
-}
-
 /* Asks desc.approve, which may know at once. */
 TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
 {
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_verdict verdict = TCALL_VERDICT_DENY;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    if (d->approve)
-        verdict = d->approve(d->user, cx->call);
-    return verdict == TCALL_VERDICT_LATER
-               ? TCALL_E_APPROVAL
-               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+    const tcall_desc *desc = &cx->tc->desc;
+    tcall_verdict_(cx, TCALL_VERDICT_LATER);
+    return tcall_verdict_(cx, desc->approve
+                                  ? desc->approve(desc->user, cx->call)
+                                  : TCALL_VERDICT_DENY);
 }
 
 /* Asks where it has to be asked. */
@@ -18623,7 +18518,8 @@ static int tcall_consent_(tcall_ctx *cx)
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
+    return call->approved ? tcall_verdict_(cx, TCALL_VERDICT_ALLOW)
+                          : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -18818,7 +18714,7 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+/* Which hook of a stage has ended last: its place, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
 
 /* Returns how late a hook is called at its stage: of equal priority, the first
@@ -18858,27 +18754,20 @@ static bool tcall_acquires_(const tcall_hook *hook)
            hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
 }
 
-/* Returns the stage that acquires what a hook releases, or -1. */
-static int tcall_acquired_at_(const tcall_hook *hook)
-{
-    return hook->stage == TCALL_DID_RELEASE_QUOTA ? TCALL_WILL_ACQUIRE_QUOTA
-           : hook->stage == TCALL_DID_RELEASE_SEMAPHORE
-               ? TCALL_WILL_ACQUIRE_SEMAPHORE
-               : -1;
-}
-
 /* Returns the bit in cx->held of a hook that acquires, or the bits of those
- * that the given hook may release: the ones with the same user. */
+ * that the given hook may release: the ones with the same user. What is
+ * acquired last is released first, so two such stages have one sum. */
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
-    int acquired = tcall_acquired_at_(own);
+    const int both = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
     const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
     size_t i;
     for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
-        if (hook == own || (hook->stage == acquired && hook->user == own->user))
+        if (hook == own ||
+            (hook->stage + own->stage == both && hook->user == own->user))
             bits |= bit;
         bit <<= 1;
     }
@@ -18949,26 +18838,25 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
-/* Runs the hooks of a stage from a place on, where it is due; returns their
- * first error. One that waits is the next again. An error, or an answer, ends
+/* Runs the hooks of a stage after a place, where it is due; returns their first
+ * error. One that waits is the next again. An error, or an answer, ends
  * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    uint16_t next;
     if (!(tcall_due_[stage] & state) ||
         (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
-    if (*place == TCALL_HOOKS_BEGIN_)
-        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           *place != TCALL_HOOKS_END_) {
-        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
+           (next = tcall_hook_after_(cx, stage, *place)) != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, next - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            *place = tcall_hook_after_(cx, stage, *place);
+            *place = next;
     }
     cx->stage = outer;
     return r;
@@ -18983,7 +18871,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->last_hook);
     return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
@@ -18997,7 +18885,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
-    cx->next_hook = TCALL_HOOKS_BEGIN_;
+    cx->last_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
@@ -19015,7 +18903,7 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return tcall_approve_again_(cx);
     if (cx->run_step == TCALL_RUN_BEGIN_)
         return tcall_run_(cx);
-    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->last_hook);
     if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
         cx->state == TCALL_GOING_)
         memset(&cx->failure, 0, sizeof cx->failure);
@@ -19034,7 +18922,7 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         if (r < 0)
             break;
         cx->run_step++;
-        cx->next_hook = TCALL_HOOKS_BEGIN_;
+        cx->last_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -19194,7 +19082,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+        tcall_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
     if (call->loops)
         cx->tc->breaker(cx, false);
@@ -19246,7 +19134,7 @@ static int tcall_walk_(tcall_ctx *cx)
         while (own->stage < cx->stage)
             own++;
         if (cx->tc->desc.stages)
-            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->last_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -19254,7 +19142,7 @@ static int tcall_walk_(tcall_ctx *cx)
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->next_hook = 0;
+        cx->last_hook = 0;
     }
     return TCALL_OK;
 }
@@ -19657,7 +19545,8 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
     cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return tcall_decided_(cx, cx->ledger_used);
+    return tcall_verdict_(cx, cx->ledger_used ? TCALL_VERDICT_ALLOW
+                                              : TCALL_VERDICT_DENY);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -19668,11 +19557,10 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
     if (row->what && row->what != what)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+        tcall_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_verdict_(cx, TCALL_VERDICT_LATER);
 }
 
 /* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;
@@ -24123,14 +24011,14 @@ static const char *tcall_agent_extra_problem_(const char *extra)
 {
     const char *object = extra ? tcall_text_space_(extra) : "{}";
     const char *end = object + strlen(object), *where;
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     size_t i;
     if (*object != '{' || tcall_json_check(tcall_str_of(object)) < 0)
         return "extra must be the text of one JSON object";
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
         if (tcall_text_get_(object, tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
-    switch (tcall_json_wrong_(object, end, none, &where)) {
+    switch (tcall_json_wrong_(object, end, &none, &where)) {
     case TCALL_OK: return NULL;
     case TCALL_E_DUPLICATE: return "extra holds a member twice: leave one out";
     default: return "extra holds a number that servers cannot hold";

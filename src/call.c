@@ -443,6 +443,7 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     call->attempts = NULL;
     call->runs = NULL;
     cx->bound = NULL;
+    cx->words = NULL;
     cx->services = NULL;
     cx->output = cx->failure.reason = cx->result.title = cx->result.metadata =
         tcall_slice_(NULL, 0);
@@ -454,50 +455,4 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 TCALL_SHARED_ tcall_str tcall_asked_text_(const tcall_call *call)
 {
     return call->attempts ? call->asked->came : call->arguments;
-}
-
-/* ---- what is wrong ---- */
-
-/* Writes a member with the beginning of a text. */
-static void tcall_write_start_(tcall_writer *out, const char *key,
-                               tcall_str text, size_t most)
-{
-    if (text.len > most)
-        text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_pair_(out, key, text);
-}
-
-/* Writes what the schema or shape says, fault by fault; or what a validator
- * complained of; or where the text stops being JSON, and how it begins, since
- * such arguments are not sent back to the model. */
-TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
-                                               const tcall_tool *tool,
-                                               const tcall_attempt *attempt)
-{
-    tcall_str came = attempt->came;
-    size_t i;
-    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
-        tcall_write_nest_(out, "errors", '[');
-        for (i = 0; i < attempt->faults; i++)
-            tcall_write_fault_(out, tool->parameters.reader->say,
-                               attempt->args.at, &attempt->fault[i]);
-        tcall_write_close(out, ']');
-    } else if (attempt->complaint.len) {
-        tcall_write_pair_(out, "errors", attempt->complaint);
-    } else if (attempt->step == TCALL_STEP_PARSE &&
-               attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
-        tcall_write_start_(out, "near",
-                           tcall_slice_(came.ptr + attempt->error_at,
-                                        came.len - attempt->error_at),
-                           24);
-        tcall_write_start_(out, "received", came, 64);
-    }
-}
-
-int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
-{
-    tcall_write_attempt_errors_(out, call->tool, call->asked);
-    return out->error;
 }

@@ -111,7 +111,7 @@ struct tcall_ctx {
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     uint32_t deadline;    /* 0: there is none */
     uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t next_hook;   /* where those of the stage at hand are */
+    uint16_t last_hook;   /* the one of the stage at hand that ended last */
     uint16_t around;      /* where the hook is that is around what runs */
     int16_t last_attempt; /* how the last attempt ended */
     tcall_str output;     /* in the block while a hook after the run waits */
@@ -174,10 +174,9 @@ struct tcall_call {
     const tcall_attempt *runs; /* with what hooks injected, for the tool and
                                 * nobody else, and not in that list; NULL: asked
                                 */
+    struct tcall_loops *loops; /* private: an agent's; NULL: it breaks none */
+    size_t mark; /* private: of the block, see tcall_block_release_ */
     tcall_ctx cx;
-    /* private */
-    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    size_t mark;               /* of the block, see tcall_block_release_ */
 };
 
 /* Private: see TCALL_VALIDATOR and TCALL_REPAIR. */

@@ -123,7 +123,7 @@ TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
                                          const tcall_block *block)
 {
-    tcall_seen_keys_ more = {NULL, 0};
+    tcall_seen_ more = {NULL, 0, 0};
     const char *at = text.ptr, *end;
     if (!text.len) /* C does not define NULL + 0 */
         return false;
@@ -137,7 +137,7 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text,
         more.slots = (uint32_t *)(void *)(block->base + start);
         more.count = (block->size - block->high - start) / sizeof *more.slots;
     }
-    return tcall_json_wrong_(at, end, more, &at) == TCALL_OK;
+    return tcall_json_wrong_(at, end, &more, &at) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)

@@ -295,7 +295,8 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
     cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return tcall_decided_(cx, cx->ledger_used);
+    return tcall_verdict_(cx, cx->ledger_used ? TCALL_VERDICT_ALLOW
+                                              : TCALL_VERDICT_DENY);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -306,11 +307,10 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger_row *row,
         return TCALL_E_LIMIT;
     /* What was asked before does not run: this is another question. */
     if (row->what && row->what != what)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+        tcall_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    return TCALL_E_APPROVAL;
+    return tcall_verdict_(cx, TCALL_VERDICT_LATER);
 }
 
 /* After tcall_ledger_once_ a row stays TCALL_RAN_, whatever is decided later;

@@ -469,15 +469,21 @@ static int tcall_authorize_(tcall_ctx *cx)
 
 /* ---- approval ---- */
 
-/* Reports a verdict: once when it is asked for, once when it is there. */
-static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+/* Notes a verdict, and reports it: once when it is asked for, once when it is
+ * there. Returns TCALL_E_APPROVAL where it comes later, TCALL_E_DENIED or
+ * TCALL_OK. */
+TCALL_SHARED_ int tcall_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    bool asked = cx->approval_asked;
+    bool asked = cx->approval_asked, allowed = verdict == TCALL_VERDICT_ALLOW;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
+    cx->call->approved = allowed;
     if (asked != cx->approval_asked)
         tcall_tell_call_(cx->call,
                          asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
                          NULL, (int)verdict);
+    if (cx->approval_asked)
+        return TCALL_E_APPROVAL;
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -494,25 +500,14 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Notes a verdict that is there. */
-TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
-{
-    cx->call->approved = allowed;
-    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
-    return allowed ? TCALL_OK : TCALL_E_DENIED;
-}
-
 /* Asks desc.approve, which may know at once. */
 TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
 {
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_verdict verdict = TCALL_VERDICT_DENY;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    if (d->approve)
-        verdict = d->approve(d->user, cx->call);
-    return verdict == TCALL_VERDICT_LATER
-               ? TCALL_E_APPROVAL
-               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+    const tcall_desc *desc = &cx->tc->desc;
+    tcall_verdict_(cx, TCALL_VERDICT_LATER);
+    return tcall_verdict_(cx, desc->approve
+                                  ? desc->approve(desc->user, cx->call)
+                                  : TCALL_VERDICT_DENY);
 }
 
 /* Asks where it has to be asked. */
@@ -522,7 +517,8 @@ static int tcall_consent_(tcall_ctx *cx)
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
+    return call->approved ? tcall_verdict_(cx, TCALL_VERDICT_ALLOW)
+                          : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -717,7 +713,7 @@ static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
     return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+/* Which hook of a stage has ended last: its place, counted from 1, or: */
 enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
 
 /* Returns how late a hook is called at its stage: of equal priority, the first
@@ -757,27 +753,20 @@ static bool tcall_acquires_(const tcall_hook *hook)
            hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
 }
 
-/* Returns the stage that acquires what a hook releases, or -1. */
-static int tcall_acquired_at_(const tcall_hook *hook)
-{
-    return hook->stage == TCALL_DID_RELEASE_QUOTA ? TCALL_WILL_ACQUIRE_QUOTA
-           : hook->stage == TCALL_DID_RELEASE_SEMAPHORE
-               ? TCALL_WILL_ACQUIRE_SEMAPHORE
-               : -1;
-}
-
 /* Returns the bit in cx->held of a hook that acquires, or the bits of those
- * that the given hook may release: the ones with the same user. */
+ * that the given hook may release: the ones with the same user. What is
+ * acquired last is released first, so two such stages have one sum. */
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
-    int acquired = tcall_acquired_at_(own);
+    const int both = TCALL_WILL_ACQUIRE_QUOTA + TCALL_DID_RELEASE_QUOTA;
     const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
     size_t i;
     for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
-        if (hook == own || (hook->stage == acquired && hook->user == own->user))
+        if (hook == own ||
+            (hook->stage + own->stage == both && hook->user == own->user))
             bits |= bit;
         bit <<= 1;
     }
@@ -848,26 +837,25 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r == TCALL_OK ? tcall_hold_(cx, hook) : r;
 }
 
-/* Runs the hooks of a stage from a place on, where it is due; returns their
- * first error. One that waits is the next again. An error, or an answer, ends
+/* Runs the hooks of a stage after a place, where it is due; returns their first
+ * error. One that waits is the next again. An error, or an answer, ends
  * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    uint16_t next;
     if (!(tcall_due_[stage] & state) ||
         (stage == TCALL_ON_GIVE_UP && !cx->attempt))
         return TCALL_OK;
     cx->stage = (uint8_t)stage;
-    if (*place == TCALL_HOOKS_BEGIN_)
-        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           *place != TCALL_HOOKS_END_) {
-        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
+           (next = tcall_hook_after_(cx, stage, *place)) != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, next - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            *place = tcall_hook_after_(cx, stage, *place);
+            *place = next;
     }
     cx->stage = outer;
     return r;
@@ -882,7 +870,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->last_hook);
     return r == TCALL_OK && cx->state == TCALL_GOING_ ? tcall_consent_(cx) : r;
 }
 
@@ -896,7 +884,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
-    cx->next_hook = TCALL_HOOKS_BEGIN_;
+    cx->last_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, &cx->failure.reason, 0);
     return TCALL_OK;
@@ -914,7 +902,7 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return tcall_approve_again_(cx);
     if (cx->run_step == TCALL_RUN_BEGIN_)
         return tcall_run_(cx);
-    r = tcall_hooks_(cx, stages[cx->run_step], &cx->next_hook);
+    r = tcall_hooks_(cx, stages[cx->run_step], &cx->last_hook);
     if (r == TCALL_OK && cx->run_step == TCALL_RUN_RETRY_ &&
         cx->state == TCALL_GOING_)
         memset(&cx->failure, 0, sizeof cx->failure);
@@ -933,7 +921,7 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         if (r < 0)
             break;
         cx->run_step++;
-        cx->next_hook = TCALL_HOOKS_BEGIN_;
+        cx->last_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -1093,7 +1081,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+        tcall_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
     if (call->loops)
         cx->tc->breaker(cx, false);
@@ -1145,7 +1133,7 @@ static int tcall_walk_(tcall_ctx *cx)
         while (own->stage < cx->stage)
             own++;
         if (cx->tc->desc.stages)
-            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->next_hook);
+            r = cx->tc->desc.stages->at(cx, cx->stage, &cx->last_hook);
         else
             cx->stage = own->stage;
         if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
@@ -1153,7 +1141,7 @@ static int tcall_walk_(tcall_ctx *cx)
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->next_hook = 0;
+        cx->last_hook = 0;
     }
     return TCALL_OK;
 }

@@ -22,18 +22,6 @@
 TCALL_API const tcall_stages_ tcall_stages;
 #endif
 
-/* Makes the events of calls: tcall_desc.events is this where there is an
- * on_event. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const struct tcall_events_ tcall_events;
-#endif
-/* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. One that is added twice is told once. Listeners
- * may come and go while an event is told: one that was removed is not called
- * any more and may be freed; a new one is told of the next event. */
-TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
-TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
-
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
  * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run

@@ -275,81 +275,34 @@ static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
 
 /* ---- two that are alike ---- */
 
-/* The hash of a value or name in the text. */
-typedef uint32_t (*tcall_hash_of_)(const char *at);
-typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
-
-typedef struct tcall_seen_ {
-    uint32_t hash, at; /* 0: free */
-} tcall_seen_;
-
-/* Notes the name or item at an offset of the container at hand. Returns whether
- * one that is alike was noted before. */
-static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
-                               size_t slots, tcall_seen_ is, tcall_alike_ alike)
+/* Returns the name, or item, of the container at hand that is like one before
+ * it, or NULL. The table lies in the rest of the arena, and behind it what
+ * alike needs. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
 {
-    const char *text = m->text + m->token;
-    size_t k = is.hash / 7 % slots; /* those of one table share a remainder */
-    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
-        tcall_machine_costs_(m, 1);
-        if (!tcall_machine_going_(m) ||
-            (seen[k].hash == is.hash &&
-             alike(m, text + is.at, text + seen[k].at)))
-            return true;
-    }
-    seen[k] = is;
-    return false;
-}
-
-/* Returns which name, or item, of the container at hand is the second of two
- * that are alike, or 0. They go into a table in the rest of the arena; where it
- * is too small for all of them, into several, one after the other. */
-TCALL_SHARED_ size_t tcall_machine_twice_(tcall_machine *m,
-                                          tcall_hash_of_ hash_of,
-                                          tcall_alike_ alike)
-{
-    const char *text = m->text + m->token, *at = NULL;
-    uint16_t frames = m->frames;
-    size_t size, slots = 2 * (size_t)m->open->count, tables, i, table = 0;
-    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
-    tcall_seen_ is;
-    if (slots > size / 2 / sizeof *seen)
-        slots = size / 2 / sizeof *seen;
-    size = slots * sizeof *seen / sizeof *m->slot + 1;
-    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+    const char *twice;
+    const uint16_t frames = m->frames;
+    const int32_t steps = m->steps;
+    size_t size, taken;
+    tcall_seen_ seen = {NULL, 2 * (size_t)m->open->count, 0};
+    seen.slots = (uint32_t *)tcall_machine_rest_(m, &size);
+    seen.steps = steps;
+    if (seen.count > size / 2 / sizeof *seen.slots)
+        seen.count = size / 2 / sizeof *seen.slots;
+    taken = seen.count * sizeof *seen.slots / sizeof *m->slot + 1;
+    if (seen.count < 2 || taken >= (size_t)(TCALL_NO_FRAME_ - frames)) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
-        return 0;
+        return NULL;
     }
-    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
-    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
-    for (; !at && table < tables; table++) {
-        memset(seen, 0, slots * sizeof *seen);
-        i = 0;
-        for (at = tcall_text_first_(text); at; at = tcall_text_sibling_(at)) {
-            is.hash = hash_of(at);
-            is.at = (uint32_t)(at - text);
-            if (is.hash % tables == table &&
-                tcall_machine_saw_(m, seen, slots, is, alike))
-                break;
-            i++;
-        }
-    }
+    m->frames = (uint16_t)(frames + taken);
+    twice =
+        tcall_text_twice_(m->text + m->token, &seen, hash_of, alike, (void *)m);
     m->frames = frames;
-    return at ? i : 0;
-}
-
-/* Names have one spelling in the text. */
-static uint32_t tcall_machine_name_hash_(const char *at)
-{
-    return tcall_hash_(tcall_text_verbatim_(at));
-}
-
-static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
-                                     const char *b)
-{
-    tcall_str name = tcall_text_verbatim_(a);
-    (void)m;
-    return memcmp(name.ptr, b, name.len) == 0;
+    m->steps -= steps - seen.steps;
+    tcall_machine_costs_(m, 0);
+    return twice;
 }
 
 /* ---- what the recogniser tells ---- */
@@ -480,8 +433,7 @@ static uint8_t tcall_machine_closes_(tcall_machine *m)
     m->token = open->at;
     m->first = open->first;
     if (open->names == UINT32_MAX && tcall_machine_going_(m) &&
-        tcall_machine_twice_(m, tcall_machine_name_hash_,
-                             tcall_machine_same_name_))
+        tcall_machine_twice_(m, NULL, NULL))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     return object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
 }

@@ -265,9 +265,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
     case '\n':
     case 0x3002: words->sentence = next; break;
     case '"':
-        if (!words->json || *words->start != '"') /* an escaped one */
-            break;
-        words->in_key = tcall_split_is_key_(words, next);
+        words->in_key = words->json && tcall_split_is_key_(words, next);
         if (words->in_key)
             words->sentence = next;
         break;
@@ -1086,25 +1084,23 @@ static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
     const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    tcall_writer saved;
-    tcall_writer_init(&saved, NULL, 0);
+    size_t texts = 0;
+    tcall_writer shapes;
+    tcall_writer_init(&shapes, NULL, 0);
     for (; tool < end; tool++) {
-        const char *schema = tool->provider_schema.text
-                                 ? tool->provider_schema.text
-                                 : tool->parameters.text;
+        const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
             i++;
         if (i < count || tcall_withheld_(tc, tool))
             continue;
-        tcall_write_text(&saved, tool->name);
-        tcall_write_text(&saved, tool->description ? tool->description : "");
-        if (schema)
-            tcall_write_text(&saved, schema);
-        else if (tcall_tool_shape_(tool))
-            tcall_write_shape(&saved, tcall_tool_shape_(tool));
+        texts += tcall_str_of(tool->name).len +
+                 tcall_str_of(tool->description).len +
+                 tcall_str_of(schema ? schema : tool->parameters.text).len;
+        if (!schema && tcall_tool_shape_(tool))
+            tcall_write_shape(&shapes, tcall_tool_shape_(tool));
     }
-    return saved.len;
+    return texts + shapes.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
@@ -1137,7 +1133,7 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     unsigned i;
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "terms", '[');
     for (i = 0; i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
@@ -1192,22 +1188,18 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     if (!ranking)
         return TCALL_E_MEMORY;
     tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "scorers", '[');
     for (i = 0; i < ranking->opts.scorer_count; i++) {
         const char *name = ranking->opts.scorers[i].name;
         tcall_write_string(w, name ? name : "words");
     }
     tcall_write_close(w, ']');
-    tcall_write_key(w, "terms");
     tcall_write_terms_(w, ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "picks", '[');
     for (n = 0; n < report->count; n++)
         tcall_write_ranked_(w, ranking, &report->picks[n]);
     tcall_write_close(w, ']');
-    tcall_write_key(w, "excluded");
-    tcall_write_open(w, '[');
+    tcall_write_nest_(w, "excluded", '[');
     for (i = 0; i < ranking->count; i++) {
         tcall_picked pick = tcall_ranking_pick_(ranking, i);
         if (tcall_pick_excludes_(tc, &ranking->opts, pick.tool))

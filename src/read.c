@@ -83,6 +83,14 @@ TCALL_NOINLINE_ static char *tcall_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
+/* Puts a member into a set. Returns whether it was there before. */
+TCALL_NOINLINE_ static bool tcall_bit_set_(char *set, uint16_t index)
+{
+    bool before = TCALL_BIT_OF_(set, index) != 0;
+    set[index / 8] = (char)(set[index / 8] | 1 << index % 8);
+    return before;
+}
+
 /* Takes a member out of a set. */
 static void tcall_bit_clear_(char *set, uint16_t index)
 {
@@ -110,7 +118,6 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     tcall_place_ *around = fit->place - 1;
     const tcall_object *object = (const tcall_object *)around->what;
     const tcall_words_ *words = &fit->now.words;
-    char *given, *came, bit;
     fit->place->what = NULL;
     fit->next = NULL;
     around->index = TCALL_NO_MEMBER_;
@@ -120,13 +127,9 @@ static uint8_t tcall_fit_member_(tcall_fit_ *fit)
     around->index = words->index;
     if (words->index + 1 < words->count)
         fit->next = words->word + fit->length + 1;
-    given = around->base + words->index / 8;
-    came = tcall_came_(object, given);
-    bit = (char)(1 << words->index % 8);
-    if (*came & bit)
+    if (tcall_bit_set_(tcall_came_(object, around->base), words->index))
         return TCALL_MISFIT_DUPLICATE;
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
+    tcall_bit_set_(around->base, words->index);
     tcall_place_set_(
         fit->place,
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
@@ -286,30 +289,27 @@ static void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
 {
     tcall_place_ *around = fit->place - 1;
     const tcall_shape *list;
-    char *base;
     uint16_t most;
     if (!fit->levels || s->object)
         return;
     list = (const tcall_shape *)around->what;
-    base = around->base;
     most = (uint16_t)TCALL_FETCH_32_(&list->high);
     fit->place->what = NULL;
     if (around->index == most)
         return;
-    if (++around->index == most) {
+    if (++around->index < most)
+        tcall_place_set_(
+            fit->place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
+            around->base
+                ? around->base + TCALL_FETCH_8_(&list->digits) +
+                      (size_t)around->index * TCALL_FETCH_16_(&list->size)
+                : NULL);
+    else
         tcall_fit_note_(s,
                         TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                             ? TCALL_MISFIT_ROOM
                             : TCALL_MISFIT_MAX_ITEMS,
                         (uint8_t)(fit->levels - 1));
-        return;
-    }
-    if (base)
-        base += TCALL_FETCH_8_(&list->digits) +
-                (size_t)around->index * TCALL_FETCH_16_(&list->size);
-    tcall_place_set_(fit->place,
-                     TCALL_FETCH_POINTER_(const tcall_shape *, &list->more),
-                     base);
 }
 
 /* An object or list opens, and what is in it comes next; a struct is what it is
@@ -332,62 +332,40 @@ static void tcall_fit_opens_(tcall_fit_ *fit)
                 TCALL_FETCH_16_(&object->size));
 }
 
-/* A member that is null has no value. */
-static void tcall_fit_null_(const tcall_fit_ *fit, bool object)
-{
-    const tcall_place_ *around = fit->place - 1;
-    if (object)
-        tcall_bit_clear_(around->base, around->index);
-    else if (fit->place->base) /* an item, which nothing else sets */
-        memset(fit->place->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
-}
-
-/* A value begins with this character. Returns what is asked of it; what is
- * heard of as an object or list, has opened. A scalar of a wrong type shows at
- * its end: it may mean another one. */
+/* A value of these types begins. Returns what is asked of it; what is heard of
+ * as an object or list, has opened. A scalar of a wrong type shows at its end:
+ * it may mean another one. */
 static tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
-                                   char first, uint8_t most)
+                                   uint8_t types, uint8_t most)
 {
-    const tcall_place_ *place = fit->place;
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    const uint8_t types = tcall_types_from_(first);
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
     uint8_t kind, wrong = TCALL_FITS;
+    bool shaped;
     fit->types = types;
     fit->length = 0;
     fit->nul = false;
+    memset(&fit->now, 0, sizeof fit->now);
     if (!shape)
         return TCALL_SKIP_;
     kind = TCALL_FETCH_8_(&shape->kind);
     if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY)) {
-        bool shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
+        shaped = kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST;
         if (!(TCALL_FETCH_8_(&shape->types) & types))
             wrong = TCALL_MISFIT_TYPE;
         else if (shaped && fit->levels == most)
             wrong = TCALL_MISFIT_LEVELS;
         tcall_fit_note_(s, wrong, fit->levels);
-        if (wrong)
+        if (wrong || !(shaped || kind == TCALL_KIND_JSON))
             return TCALL_SKIP_;
-        if (shaped) {
+        if (shaped)
             tcall_fit_opens_(fit);
-            return TCALL_HEAR_;
-        }
-        return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_SKIP_;
     }
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    if (types == TCALL_SHAPE_NULL && fit->levels)
-        tcall_fit_null_(fit, s->object);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = first == 't';
-    if (kind == TCALL_KIND_CHOICE) {
-        tcall_words_ *words = &fit->now.words;
-        words->word = words->list =
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING) {
+        fit->now.words.word = fit->now.words.list =
             TCALL_FETCH_POINTER_(const char *, &shape->more);
-        words->index = 0;
-        words->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        fit->now.words.count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
     }
-    return TCALL_HEAR_;
+    return kind == TCALL_KIND_JSON ? TCALL_RAW_ : TCALL_HEAR_;
 }
 
 /* Takes a part of a scalar. A text is stored, as far as there is room. */
@@ -404,6 +382,17 @@ static void tcall_fit_data_(tcall_fit_ *fit, const char *bytes, size_t len)
         memcpy(place->base + fit->length, bytes, len);
     fit->nul = fit->nul || !*bytes;
     fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* The value at hand is null: a member has no value then. An item is zero. */
+static void tcall_place_null_(const tcall_place_ *place, bool object)
+{
+    const tcall_place_ *around = place - 1;
+    if (object)
+        tcall_bit_clear_(around->base, around->index);
+    else if (place->base)
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
@@ -423,12 +412,14 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     if (json)
         return tcall_place_text_(place, fit, fit->length);
     if (types == TCALL_SHAPE_NULL)
-        return TCALL_FITS;
-    if (kind == TCALL_KIND_TEXT)
+        tcall_place_null_(place, s->object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = s->within == TCALL_N_TRUE_;
+    else if (kind == TCALL_KIND_TEXT)
         return tcall_place_text_(place, fit, fit->length - s->followed);
-    if (kind == TCALL_KIND_CHOICE)
+    else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
-    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
         return tcall_place_number_(place, number, &fit->now.units);
     return TCALL_FITS;
 }
@@ -488,9 +479,8 @@ static void tcall_shaped_begins_(tcall_machine *m)
         tcall_fit_next_(&m->syntax, m->fit);
     m->heard = m->fit->place->what != NULL;
     if (tcall_machine_is_container_(m->types))
-        m->heard = tcall_fit_begin_(&m->syntax, m->fit,
-                                    m->types == TCALL_SHAPE_OBJECT ? '{' : '[',
-                                    UINT8_MAX) != TCALL_SKIP_;
+        m->heard = tcall_fit_begin_(&m->syntax, m->fit, m->types, UINT8_MAX) !=
+                   TCALL_SKIP_;
 }
 
 /* A name is complete: the words of the object are searched for it. */
@@ -522,7 +512,7 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
     if (!tcall_shaped_(m) || !m->heard)
         return;
     if (!tcall_machine_is_container_(types)) /* else it has begun */
-        ask = tcall_fit_begin_(&m->syntax, m->fit, *text.ptr, UINT8_MAX);
+        ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
     if (types & TCALL_SHAPE_NUMBER)
@@ -630,7 +620,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_place_ *place = decoder->fit.place;
-    tcall_ask_ ask;
+    (void)first;
     tcall_fit_next_(s, &decoder->fit);
     if (place->what && decoder->hole &&
         tcall_place_kind_(place) == TCALL_KIND_HOLE) {
@@ -638,10 +628,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    ask = tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
-    if (decoder->fit.types & TCALL_SHAPE_NUMBER)
-        memset(&decoder->fit.now.number, 0, sizeof decoder->fit.now.number);
-    return ask;
+    return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
 /* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;

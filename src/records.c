@@ -13,6 +13,15 @@
  * start of the secret too goes on (Knuth, Morris and Pratt).
  */
 
+static void tcall_mask_begin_(tcall_mask *mask, const char *secret,
+                              tcall_sink sink, void *user)
+{
+    memset(mask, 0, sizeof *mask);
+    mask->secret = secret;
+    mask->sink = sink;
+    mask->user = user;
+}
+
 static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
 {
     int result;
@@ -155,10 +164,7 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
 {
     char *to = text;
     tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
+    tcall_mask_begin_(&mask, secret, tcall_mask_back_, &to);
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
@@ -220,9 +226,10 @@ uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
 TCALL_SHARED_ uint64_t tcall_chain_(const tcall *tc, uint64_t hash,
                                     tcall_str bytes)
 {
+    const uint64_t *secret = tc->desc.hash_key;
     uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ hash;
-    key[1] = tc->desc.hash_key[1];
+    key[0] = hash ^ (secret ? secret[0] : 0);
+    key[1] = secret ? secret[1] : 0;
     return tcall_hash(key, bytes);
 }
 
@@ -231,7 +238,7 @@ typedef struct tcall_hashing_ {
     const tcall *tc;
     uint64_t hash;
     tcall_writer out;
-    char buf[64];
+    char buf[24];
 } tcall_hashing_;
 
 static int tcall_hashing_on_(void *user, const char *bytes, size_t len)
@@ -444,27 +451,24 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
  */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
-    tcall_writer *out = cx->out, notice;
+    tcall_writer *out = cx->out;
     size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
+    size_t keep = out->fill - start, left;
+    size_t notice = sizeof "\n[output cut: all of it are  bytes]" - 1;
     if (out->error != TCALL_E_MEMORY)
         return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
+    for (left = size; left; left /= 10)
+        notice++;
+    keep = keep > notice ? tcall_utf8_cut_(out->buf + start, keep - notice) : 0;
     tcall_output_clear_(cx);
     cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
+    if (out->cap - out->fill < notice)
         return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
+    tcall_write_text(out, "\n[output cut: all of it are ");
+    tcall_write_decimal_(out, (tcall_int)size, 0);
+    return tcall_write_text(out, " bytes]");
 }
 
 /* ---- arguments in a sentence ---- */
@@ -593,6 +597,52 @@ static void tcall_say_denied_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "; the registry allows ");
         tcall_write_permissions_(out, allow, names, " and ");
     }
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_pair_(out, key, text);
+}
+
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+static void tcall_write_attempt_errors_(tcall_writer *out,
+                                        const tcall_tool *tool,
+                                        const tcall_attempt *attempt)
+{
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_nest_(out, "errors", '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tool->parameters.reader->say,
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
+}
+
+int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_attempt_errors_(out, call->tool, call->asked);
+    return out->error;
 }
 
 /* ---- failures ---- */
@@ -754,9 +804,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 
 /* ---- events ---- */
 
-/* Room for what there is to say of a call that failed. */
-#define TCALL_ERROR_TEXT_ 288
-
 /* Writes what the developer does about a tool that is not permitted. */
 static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -773,51 +820,48 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Returns why a call failed: in words that are written for it, where there are
  * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(tcall_ctx *cx)
+TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
+    tcall_str words = cx->failure.reason;
     bool denied = tcall_was_denied_(cx);
-    char *room = NULL;
-    tcall_writer out;
-    if (denied || tcall_was_refused_(cx))
-        room = (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_);
-    if (!room)
-        return cx->failure.reason.len
-                   ? cx->failure.reason
-                   : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    tcall_write_text(&out, denied ? cx->call->tool->name : "");
-    tcall_write_text(&out, denied ? " " : "");
-    tcall_say_why_(&out, cx);
-    if (denied)
-        tcall_say_remedy_(&out, cx);
-    return tcall_slice_(room, out.fill);
+    if (denied || tcall_was_refused_(cx)) {
+        tcall_writer out = tcall_hydrate_writer_(block);
+        tcall_write_text(&out, denied ? cx->call->tool->name : "");
+        tcall_write_text(&out, denied ? " " : "");
+        tcall_say_why_(&out, cx);
+        if (denied)
+            tcall_say_remedy_(&out, cx);
+        tcall_hydrate_keep_(block, out.buf, out.len, &words);
+    }
+    return words.len ? words
+                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
 }
 
 /* Makes an event about a call, where anybody listens. */
 static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
                             const tcall_str *text, int value)
 {
-    tcall *tc = call->cx.tc;
+    const tcall_failure *failure = &call->cx.failure;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tcall_is_heard_(call->cx.tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
     if (text)
         event.text = *text;
+    if (kind == TCALL_EVENT_ERROR)
+        event.text = tcall_error_words_(&call->cx);
     if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
         event.verdict = value;
     else
-        event.error = value < 0                    ? value
-                      : call->cx.failure.error < 0 ? call->cx.failure.error
-                                                   : call->error;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx.call->cx);
-    if (kind == TCALL_EVENT_END)
-        event.ms = call->run_ms;
-    if (kind == TCALL_EVENT_HYDRATED)
-        event.ms = call->hydrate_ms;
-    tcall_tell_(tc, &event, kind);
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
 }
 
 TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
@@ -858,10 +902,7 @@ static int tcall_write_masked_(const tcall *tc, const tcall_call *call,
     tcall_writer out;
     char buf[64];
     int result;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = tc->key;
-    mask.sink = sink;
-    mask.user = user;
+    tcall_mask_begin_(&mask, tc->key, sink, user);
     tcall_writer_init(&out, buf, sizeof buf);
     tcall_writer_sink(&out, tcall_mask_put, &mask);
     write(&out, tc, call);

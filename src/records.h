@@ -27,6 +27,18 @@ TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
  * things, reads or changes everything. */
 TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
+/* Makes the events of calls: tcall_desc.events is this where there is an
+ * on_event. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_events_ tcall_events;
+#endif
+/* Adds or removes a listener. Events go to desc.on_event first, then to the
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
+TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
+TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,

@@ -360,16 +360,101 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 
 /* ---- a value ends ---- */
 
-/* Whether two values are equal. What is open of them lies in the rest of the
- * arena. */
-static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+/* Whether two values are equal, but for what is in them. */
+static bool tcall_rows_alike_(const char *a, const char *b)
 {
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_rows_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
+}
+
+/* Whether two values are equal: in whatever order members are, 1 and 1.0 too.
+ * Of each container that is open two places lie in the rest of the arena: the
+ * key or element of a at hand, and the first key, or this element, of b. */
+static bool tcall_rows_equal_(void *machine, const char *a, const char *b)
+{
+    tcall_machine *m = (tcall_machine *)machine;
     size_t size;
     const char **open = (const char **)tcall_machine_rest_(m, &size);
-    bool same =
-        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
-    tcall_machine_costs_(m, 0);
-    return same;
+    const char **top = open, **end = open + size / sizeof *open, *key;
+    for (;;) {
+        key = tcall_text_first_(a);
+        tcall_rows_reads_(m, a, key ? tcall_text_skip_(a) : a);
+        if (key && end - top < 2)
+            tcall_machine_stop_(m, TCALL_E_BUDGET);
+        if (!tcall_machine_going_(m) || !tcall_rows_alike_(a, b))
+            return false;
+        if (key) {
+            *top++ = key;
+            *top++ = tcall_text_first_(b);
+        }
+        while (!key && top > open && !tcall_rows_pair_(top - 2))
+            top -= 2;
+        if (top == open)
+            return true;
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
+            if (!b)
+                return false;
+            tcall_rows_reads_(m, top[-1], b);
+            a = tcall_text_value_(a);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns a hash that equal names or scalars of a checked text share, where
+ * each string has one spelling. */
+static uint32_t tcall_rows_scalar_hash_(const char *text)
+{
+    tcall_str verbatim = tcall_text_verbatim_(text);
+    tcall_num_ n;
+    uint32_t hash;
+    if (tcall_text_type_(text) != TCALL_NUMBER)
+        return tcall_hash_(verbatim);
+    n = tcall_num_read_(verbatim);
+    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
+    while (n.sign && n.first <= n.last)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
+    return hash;
+}
+
+/* Returns a hash that equal values of it share: a sum over the names, scalars
+ * and brackets that open. */
+static uint32_t tcall_rows_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_rows_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
+    return sum;
 }
 
 /* Searches the string at a quote, piece by piece where it has escapes. */
@@ -529,6 +614,19 @@ static size_t tcall_rows_length_(const tcall_machine *m, uint8_t types)
                : m->open->count;
 }
 
+/* Returns which item of the array at hand is the second of two that are equal,
+ * or 0. */
+static size_t tcall_rows_twice_(tcall_machine *m)
+{
+    const char *item = tcall_text_first_(m->text + m->token), *twice = NULL;
+    size_t i = 0;
+    if (m->open->count > 1)
+        twice = tcall_machine_twice_(m, tcall_rows_hash_, tcall_rows_equal_);
+    for (; twice && item != twice; i++)
+        item = tcall_text_sibling_(item);
+    return i;
+}
+
 /* The types that a keyword from enum on says something about. */
 static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
                                             TCALL_SHAPE_ANY,
@@ -563,21 +661,17 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
         ok = tcall_rows_matches_(m, row->of.match, m->text + m->token);
         break;
     case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MIN_PROPERTIES_:
-        count = tcall_rows_length_(m, types);
-        ok = count >= row->of.number;
-        break;
     case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
     case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_:
     case TCALL_ON_MAX_PROPERTIES_:
         count = tcall_rows_length_(m, types);
-        ok = count <= row->of.number;
+        ok = (row->on - TCALL_ON_MIN_LENGTH_) % 2 ? count <= row->of.number
+                                                  : count >= row->of.number;
         break;
     case TCALL_ON_UNIQUE_:
-        if (m->open->count > 1)
-            count = tcall_machine_twice_(m, tcall_text_deep_hash_,
-                                         tcall_rows_equal_);
+        count = tcall_rows_twice_(m);
         ok = !count;
         break;
     case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);

@@ -103,12 +103,12 @@ TCALL_SHARED_ uint8_t tcall_limits_of_(uint8_t kind)
 /* Returns what a keyword limits. */
 static uint8_t tcall_limits_by_(unsigned keyword)
 {
+    const unsigned counts = keyword - TCALL_ON_MIN_LENGTH_;
     if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
         return TCALL_LIMITS_VALUE_;
-    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
-        return TCALL_LIMITS_NONE_;
-    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
-                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+    return counts > TCALL_ON_MAX_PROPERTIES_ - TCALL_ON_MIN_LENGTH_
+               ? (uint8_t)TCALL_LIMITS_NONE_
+               : (uint8_t)(TCALL_LIMITS_LENGTH_ + counts / 2);
 }
 
 /* Gives the low or the high limit of a shape. */
@@ -492,33 +492,6 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
         TCALL_SAY(said->out, " or null");
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_say_room_(tcall_said_fault_ *said)
-{
-    if (said->of == TCALL_LIMITS_VALUE_) {
-        tcall_say_wanted_(said);
-        return;
-    }
-    TCALL_SAY(said->out, "at most ");
-    if (said->of == TCALL_LIMITS_ITEMS_) {
-        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(said->out, said->shape->size - 1, 0);
-        TCALL_SAY(said->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_say_known_(const tcall_said_fault_ *said)
-{
-    TCALL_FETCH_(tcall_object, object, said->is->shape);
-    if (!object->count)
-        return;
-    TCALL_SAY(said->out, "use ");
-    tcall_say_words_(said->out, object->names, object->count);
-    TCALL_SAY(said->out, " or ");
-}
-
 /* Returns whether is->count says how many of what is limited there are. */
 static bool tcall_is_counted_(const tcall_said_fault_ *said)
 {
@@ -526,61 +499,79 @@ static bool tcall_is_counted_(const tcall_said_fault_ *said)
                            (said->of > TCALL_LIMITS_LENGTH_ && !said->shape));
 }
 
-/* Writes which limit was passed. */
-static void tcall_say_passed_(tcall_said_fault_ *said)
+/* What some letters stand for, in which others may stand: %e is how many there
+ * are, %w all names of an object, %b the bytes that there is room for. */
+static const char tcall_phrases_[] TCALL_FLASH_ =
+    "\0"
+    "is\0has %e,\0"
+    "a property is not known here\0 is not a property here\0"
+    "this\0this number\0the string\0the array\0"
+    "under the minimum %p\0over the maximum %p\0"
+    "not greater than %p\0not less than %p\0"
+    "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
+    "use %w or \0";
+enum {
+    TCALL_PHRASE_NOTHING_,
+    TCALL_PHRASE_IS_,          /* or has so many */
+    TCALL_PHRASE_UNKNOWN_ = 3, /* or is, after the name */
+    TCALL_PHRASE_VALUE_ = 5,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
+    TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
+    TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
+};
+
+/* Returns the phrase that a letter in TCALL_MISFITS stands for, after writing
+ * the value if it is known. */
+static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
-    static const char ways[] TCALL_FLASH_ =
-        "under the minimum %p\0over the maximum %p\0"
-        "not greater than %p\0not less than %p\0";
-    int way = 2 * (said->passed->how == TCALL_LIMIT_BEYOND_) +
-              tcall_is_upper_(said->keyword);
-    tcall_say_text_(said, tcall_word_at_(ways, way));
+    const void *object = said->is->shape;
+    switch (letter) {
+    case 'v':
+        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+               : said->keyword == TCALL_ON_TYPE_
+                   ? TCALL_PHRASE_VALUE_
+                   : TCALL_PHRASE_VALUE_ + said->of;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
+    case 'u':
+        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
+               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+    case 'r': return TCALL_PHRASE_ROOM_ + said->of;
+    case 'k':
+        return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
+                   ? TCALL_PHRASE_USE_
+                   : TCALL_PHRASE_NOTHING_;
+    default: return TCALL_PHRASE_NONE_;
+    }
 }
 
 /* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
-TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+static void tcall_say_part_(void *of, char letter)
 {
-    static const char things[] TCALL_FLASH_ =
-        "this\0this number\0the string\0the array\0";
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
-    bool counted = tcall_is_counted_(said);
-    if (letter == 'v' && !tcall_say_came_(said)) {
-        tcall_write_flash(
-            out, tcall_word_at_(
-                     things, said->keyword == TCALL_ON_TYPE_ ? 0 : said->of));
-    } else if (letter == 'n' && counted) {
-        TCALL_SAY(out, "has ");
-        tcall_say_count_(out, is->count, said->of);
-        tcall_write_char_(out, ',');
-    } else if (letter == 'n') {
-        TCALL_SAY(out, "is");
-    } else if (letter == 'x' && tcall_say_came_(said)) {
-        TCALL_SAY(out, " is not a property here");
-    } else if (letter == 'x') {
-        TCALL_SAY(out, "a property is not known here");
-    } else if (letter == 'm') {
+    int phrase = tcall_say_phrase_(said, letter);
+    if (phrase != TCALL_PHRASE_NONE_) {
+        tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
+    } else if (letter == 'm' || letter == 'w') {
+        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out,
-            tcall_word_at_(
-                TCALL_FETCH_POINTER_(const char *,
-                                     &((const tcall_object *)is->shape)->names),
-                is->count),
-            1);
+            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : object->count);
+    } else if (letter == 'e') {
+        tcall_say_count_(out, is->count,
+                         said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
+    } else if (letter == 'b') {
+        tcall_put_number_(out, said->shape->size - 1, 0);
     } else if (letter == 't') {
         tcall_say_type_(said);
-    } else if (letter == 'u') {
-        tcall_say_passed_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
-    } else if (letter == 'r') {
-        tcall_say_room_(said);
-    } else if (letter == 'k') {
-        tcall_say_known_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, counted);
-    } else if (letter != 'v') {
+        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+    } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
 }
@@ -708,28 +699,22 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
     return tcall_keyword_word_((uint8_t)on);
 }
 
-/* Returns the next word of an enum, or name of a property, or NULL. */
-static const char *tcall_say_next_(const char *p, bool word)
-{
-    return tcall_text_sibling_(word ? p : tcall_text_value_(p));
-}
-
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
  * names of properties, as far as they fit. */
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_;
-    const char *next =
-        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next = row->on == TCALL_ON_ENUM_
+                           ? tcall_text_first_(row->of.text)
+                           : row->of.members->name;
     while (next) {
         tcall_say_spelled_(writer, next);
-        next = tcall_say_next_(next, words);
+        next = tcall_text_sibling_(next);
         if (next && writer->len > room) {
             tcall_write_text(writer, ", ...");
             break;
         }
-        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
+        tcall_say_or_(writer, next ? 1u + !!tcall_text_sibling_(next) : 0);
     }
 }
 
@@ -751,23 +736,12 @@ static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
     tcall_say_spelled_(writer, text);
 }
 
-/* Returns the item of an array of this index, of so many as there are. */
-static const char *tcall_fault_item_(const char *array, uint32_t index)
-{
-    const char *item = tcall_text_first_(array), *next = item;
-    for (; index && next; index--) {
-        item = next;
-        next = tcall_text_sibling_(item);
-    }
-    return next ? next : item;
-}
-
 /* Returns the member of dependentRequired whose list has a name. */
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
-    const char *key = tcall_text_first_(row->of.text), *end;
-    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
-        key = tcall_text_after_(end);
+    const char *key = tcall_text_first_(row->of.text);
+    while (tcall_text_skip_(tcall_text_value_(key)) <= name)
+        key = tcall_text_sibling_(key);
     return key;
 }
 
@@ -778,16 +752,12 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
-    bool ours = said->key == said->value;
-    const char *name = said->key ? said->key : said->value;
-    if (letter == 'v' && ours)
+    if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
         tcall_say_rule_(out, row);
     else if (letter == 'a')
-        tcall_say_sent_(out, name);
-    else if (letter == 'e')
-        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+        tcall_say_sent_(out, said->key ? said->key : said->value);
     else if (letter == 'f')
         tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
@@ -796,15 +766,14 @@ static void tcall_say_row_part_(void *of, char letter)
     else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
         tcall_write_text(out, "a value");
     else if (letter == 'w')
-        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+        tcall_say_sent_(out, tcall_text_at_(said->value, is->count));
     else if (letter == 'd')
         tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
     else if (letter == 'm')
-        tcall_say_spelled_(out,
-                           said->keyword == TCALL_ON_NEEDED_
-                               ? row->of.text + is->count
-                               : tcall_fault_item_(row->of.text, is->count));
+        tcall_say_spelled_(out, said->keyword == TCALL_ON_NEEDED_
+                                    ? row->of.text + is->count
+                                    : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
     else if (letter == 'y') {
@@ -972,24 +941,22 @@ int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
-    const char *text = schema->text, *place, *end;
+    const char *text = schema->text, *end;
+    const char *place = text ? text + schema->at : NULL;
     if (!schema->reason)
         return tcall_write_text(writer, "ok");
-    if (!text) {
-        tcall_write_text(writer, schema->reason);
-    } else {
-        place = text + schema->at;
-        end = text + schema->len;
-        if (place == tcall_text_space_(text)) {
+    if (text) {
+        if (place == tcall_text_space_(text))
             tcall_write_text(writer, "the schema");
-            while (tcall_is_space_(end[-1]))
-                end--;
-        } else {
-            end = tcall_text_skip_(place);
-        }
         tcall_say_pointer_(writer, text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (text) {
+        end = place == tcall_text_space_(text) ? text + schema->len
+                                               : tcall_text_skip_(place);
+        while (tcall_is_space_(end[-1]))
+            end--;
         tcall_write_text(writer, " ");
         tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
                         TCALL_SAY_SPELLED_);

@@ -43,12 +43,12 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
     tcall_write_char_(writer, ':');
 }
 
-/* Writes it as a value of a node. */
+/* Writes value / 10^digits as a value. */
 static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
+                               int digits)
 {
     tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
+    tcall_put_number_(writer, value, digits);
 }
 
 /* ---- all of a shape ----
@@ -66,7 +66,7 @@ static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
 static void tcall_put_default_(tcall_writer *writer, const tcall_shape *node)
 {
     TCALL_FETCH_(tcall_range, range, node->more);
-    tcall_put_decimal_(writer, range->initial, node);
+    tcall_put_decimal_(writer, range->initial, node->digits);
 }
 #endif
 
@@ -106,10 +106,10 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
     else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
     else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
+        tcall_put_decimal_(writer, is.narrow, node->digits);
 #ifndef TOOLCALL_NO_INT64
     else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
+        tcall_put_decimal_(writer, is.wide, node->digits);
     else if (node->kind == TCALL_KIND_NUMBER && flash)
         tcall_put_default_(writer, node);
     else if (node->kind == TCALL_KIND_NUMBER)
@@ -237,10 +237,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
     } else {
         for (i = 0; i < limits->digits; i++)
             one *= 10;
-        tcall_write_comma_(out);
-        tcall_put_number_(out,
-                          tcall_nearest_(limits, one, one, step ? step : one),
-                          limits->digits);
+        tcall_put_decimal_(out,
+                           tcall_nearest_(limits, one, one, step ? step : one),
+                           limits->digits);
     }
 }
 
@@ -424,13 +423,13 @@ tcall_view_bound_(tcall_view_ *view, const tcall_shape *shape, bool high)
         "minLength\0maxLength\0minItems\0maxItems\0";
     tcall_limit_ limit;
     const uint8_t of = tcall_limits_of_(shape->kind);
-    bool kept = view->mode == TCALL_STRICT_NONE;
     tcall_limit_of_(&limit, shape, high);
-    if (view->mode == TCALL_STRICT_OPENAI) /* knows no lengths of strings, */
-        kept = of != TCALL_LIMITS_LENGTH_;
-    if (view->mode == TCALL_STRICT_ANTHROPIC) /* arrays of at least one */
-        kept = of == TCALL_LIMITS_ITEMS_ && !high && limit.number <= 1;
-    if (!limit.how || !kept)
+    /* OpenAI knows no lengths of strings, Anthropic arrays of at least one */
+    if (!limit.how ||
+        (view->mode == TCALL_STRICT_OPENAI && of == TCALL_LIMITS_LENGTH_) ||
+        (view->mode == TCALL_STRICT_ANTHROPIC &&
+         (of != TCALL_LIMITS_ITEMS_ || high || limit.number > 1)) ||
+        view->mode == TCALL_STRICT_OLLAMA)
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, limit.how == TCALL_LIMIT_BEYOND_
@@ -761,7 +760,7 @@ static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
     if (walk->view->mode != TCALL_STRICT_OPENAI)
         return;
     TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
-    for (; name; name = tcall_text_sibling_(tcall_text_value_(name)))
+    for (; name; name = tcall_text_sibling_(name))
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
     TCALL_SAY(out, "]");
 }

@@ -71,15 +71,13 @@ static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
 /* A bracket closes the innermost one, if it is the right one. */
 static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 {
-    unsigned up;
     if (*at != (s->object ? '}' : ']'))
         return tcall_syntax_fail_(
             s,
             *at == '}' || *at == ']' ? TCALL_E_BRACKETS : TCALL_E_MISSING_COMMA,
             at);
     s->depth--;
-    up = s->depth - 1u;
-    s->object = s->depth && s->open[up >> 3] >> (up & 7) & 1;
+    s->object = s->depth && TCALL_BIT_OF_(s->open, s->depth - 1u);
     tcall_syntax_value_ends_(s, at + 1);
     return at + 1;
 }
@@ -231,7 +229,8 @@ enum {
     TCALL_N_INTEGER_,  /* digits before the point; may end, */
     TCALL_N_FRACTION_, /* digits after the point; may end, */
     TCALL_N_EXPONENT_, /* its digits; may end */
-    TCALL_N_LITERAL_
+    TCALL_N_LITERAL_,
+    TCALL_N_TRUE_ = TCALL_N_LITERAL_ + 4 /* all of it */
 };
 
 /* What follows by the class of the next character, NONE: it is none of it. */
@@ -307,7 +306,7 @@ static const char *tcall_syntax_bare_(tcall_syntax_ *s, const char *from,
 
 /* Returns the types that a value may have which begins with this character; 0:
  * none does. */
-TCALL_SHARED_ uint8_t tcall_types_from_(char first)
+TCALL_NOINLINE_ TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;

@@ -124,7 +124,7 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return tcall_text_closes_(end) ? NULL : end;
 }
 
-static bool tcall_text_is_key_(const char *text)
+TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
 }
@@ -350,107 +350,50 @@ TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
     return at;
 }
 
-/* ---- equality ---- */
+/* ---- two that are alike ---- */
 
-/* Returns whether two values are equal, but for what is in them. */
-static bool tcall_text_alike_(const char *a, const char *b)
-{
-    tcall_type type = tcall_text_type_(a);
-    if (type != tcall_text_type_(b))
-        return false;
-    if (type == TCALL_NUMBER) {
-        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
-        return tcall_num_compare_(&x, &y) == 0;
-    }
-    if (type == TCALL_STRING)
-        return tcall_text_equal_(a, b);
-    if (type < TCALL_STRING)
-        return *a == *b;
-    return tcall_json_count(tcall_json_of_(a, NULL)) ==
-           tcall_json_count(tcall_json_of_(b, NULL));
-}
+/* Memory for a hash table of places, and the steps that may be spent. */
+typedef struct tcall_seen_ {
+    uint32_t *slots; /* offsets in the container; 0: free */
+    size_t count;    /* 2 at least */
+    int32_t steps;
+} tcall_seen_;
 
-/* Goes on to the next key or element of a, and of elements to that of b. */
-static bool tcall_text_pair_(const char *pair[2])
-{
-    if (!tcall_text_is_key_(pair[0]))
-        pair[1] = tcall_text_sibling_(pair[1]);
-    pair[0] = tcall_text_sibling_(pair[0]);
-    return pair[0] != NULL;
-}
+/* How items are hashed and compared; NULL: as names. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(void *user, const char *a, const char *b);
 
-/* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container that is open two places lie in open: the key or
- * element of a at hand, and the first key, or this element, of b. What it takes
- * comes off *steps; they are negative, and no two values equal, when they or
- * the room in open did not do. */
-TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
-                                          const char **open, size_t room,
-                                          int32_t *steps)
+/* Returns the key or item of a container that is like one before it, or NULL;
+ * any, where the steps are spent. As many as there is room for are compared
+ * with all that follow, pass by pass. */
+TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
+                                            tcall_seen_ *seen,
+                                            tcall_hash_of_ hash_of,
+                                            tcall_alike_ alike, void *user)
 {
-    const char **top = open, *key;
-    for (;;) {
-        if (--*steps < 0 || !tcall_text_alike_(a, b))
-            return false;
-        key = tcall_text_first_(a);
-        if (key) {
-            if ((size_t)(top - open) + 2 > room) {
-                *steps = -1;
-                return false;
+    const char *from = tcall_text_first_(container), *at, *rest;
+    for (; from; from = rest) {
+        size_t room = seen->count / 2;
+        memset(seen->slots, 0, seen->count * sizeof *seen->slots);
+        for (at = from, rest = NULL; at; at = tcall_text_sibling_(at)) {
+            size_t i = (hash_of ? hash_of(at)
+                                : tcall_text_hash_(tcall_text_bytes_of_(at))) %
+                       seen->count;
+            for (; seen->slots[i]; i = (i + 1) % seen->count) {
+                const char *other = container + seen->slots[i];
+                if (seen->steps-- <= 0 ||
+                    (alike ? alike(user, other, at)
+                           : tcall_text_equal_(other, at)))
+                    return at;
             }
-            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = key;
-            *top++ = tcall_text_first_(b);
-        } else {
-            while (top > open && !tcall_text_pair_(top - 2))
-                top -= 2;
-        }
-        if (top == open)
-            return true;
-        a = top[-2];
-        b = top[-1];
-        if (tcall_text_is_key_(a)) {
-            b = tcall_text_find_(b, a);
-            if (!b)
-                return false;
-            *steps -= (int32_t)((b - top[-1]) / 16);
-            a = tcall_text_value_(a);
-            b = tcall_text_value_(b);
+            if (room)
+                seen->slots[i] = (uint32_t)(at - container);
+            else if (!rest)
+                rest = at;
+            room -= room > 0;
         }
     }
-}
-
-/* Returns a hash that equal names or scalars of a checked text share, where
- * each string has one spelling. */
-static uint32_t tcall_text_scalar_hash_(const char *text)
-{
-    tcall_str verbatim = tcall_text_verbatim_(text);
-    tcall_num_ n;
-    uint32_t hash;
-    if (tcall_text_type_(text) != TCALL_NUMBER)
-        return tcall_hash_(verbatim);
-    n = tcall_num_read_(verbatim);
-    hash = (uint32_t)(n.sign ? n.top * 4 + n.sign : 1);
-    while (n.sign && n.first <= n.last)
-        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &n.first);
-    return hash;
-}
-
-/* Returns a hash that equal values of it share: a sum over the names, scalars
- * and brackets that open. */
-TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
-{
-    const char *end = tcall_text_skip_(text);
-    uint32_t sum = 0;
-    while (text < end) {
-        bool scalar = tcall_text_scalar_(text, text + 1) == text;
-        if (scalar)
-            sum += tcall_text_scalar_hash_(text) * 2654435769u;
-        else if (*text == '{' || *text == '[')
-            sum += (unsigned char)*text * 2654435769u;
-        text = scalar ? tcall_text_skip_(text) : text + 1;
-    }
-    return sum;
+    return NULL;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
@@ -496,48 +439,19 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Memory for hashes of keys; none is right. */
-typedef struct tcall_seen_keys_ {
-    uint32_t *slots;
-    size_t count;
-} tcall_seen_keys_;
-
-/* Returns the first key of the object that stands in it before. The hashes of
- * as many as there is memory for are compared with those of all that follow,
- * pass by pass. */
-static const char *tcall_json_twice_(const char *object, tcall_seen_keys_ seen)
+/* Returns the key of the object that stands in it before, or NULL. */
+static const char *tcall_json_twice_(const char *object,
+                                     const tcall_seen_ *more)
 {
-    const char *from = tcall_text_first_(object), *key, *rest;
+    uint32_t few[64];
+    tcall_seen_ seen = {few, sizeof few / sizeof *few, INT32_MAX};
     /* a key has two bytes at least */
     size_t most = (size_t)(tcall_text_skip_(object) - object) / 2;
-    uint32_t few[TCALL_SEEN_SLOTS_];
-    if (seen.count < TCALL_SEEN_SLOTS_) {
-        seen.slots = few;
-        seen.count = TCALL_SEEN_SLOTS_;
+    if (more->count > seen.count && most > seen.count) {
+        seen.slots = more->slots;
+        seen.count = more->count < most ? more->count : most;
     }
-    seen.count = seen.count < most ? seen.count : most;
-    for (; from; from = rest) {
-        size_t room = seen.count - seen.count / 4 - 1;
-        memset(seen.slots, 0, seen.count * sizeof *seen.slots);
-        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
-            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            size_t slot = hash / 2 % seen.count;
-            while (seen.slots[slot] && seen.slots[slot] != hash)
-                slot = (slot + 1) % seen.count;
-            if (seen.slots[slot]) {
-                if (tcall_text_find_(tcall_text_first_(object), key) != key)
-                    return key;
-            } else if (room) {
-                seen.slots[slot] = hash;
-                room--;
-            } else if (!rest) {
-                rest = key;
-            }
-        }
-    }
-    return NULL;
+    return tcall_text_twice_(object, &seen, NULL, NULL, NULL);
 }
 
 /* Recognises a text, of which nobody hears. Returns the error, and where it
@@ -556,7 +470,7 @@ static int tcall_json_recognise_(const char *text, const char *end,
 /* Returns the error of a text that is no JSON, or JSON and yet no value, and
  * its place. A number alone must be followed by its end. */
 TCALL_SHARED_ int tcall_json_wrong_(const char *at, const char *end,
-                                    tcall_seen_keys_ more, const char **where)
+                                    const tcall_seen_ *more, const char **where)
 {
     const char *next, *twice;
     int r = tcall_json_recognise_(at, end, where);
@@ -585,11 +499,11 @@ int tcall_json_check(tcall_str text)
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    const tcall_seen_keys_ none = {NULL, 0};
+    const tcall_seen_ none = {NULL, 0, 0};
     const char *where;
     int r;
     text[len] = '\0';
-    r = tcall_json_wrong_(text, text + len, none, &where);
+    r = tcall_json_wrong_(text, text + len, &none, &where);
     if (at)
         *at = (size_t)(where - text);
     *out = tcall_json_of_(r == TCALL_OK ? tcall_text_space_(text) : NULL, NULL);

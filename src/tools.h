@@ -396,10 +396,11 @@ typedef struct tcall_desc {
                                   * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
-    tcall_session *session; /* of calls that have none of their own */
-    uint64_t hash_key[2];   /* of all hashes: random and secret, where others
-                             * may want to forge what an approval is bound to */
-    void *user;             /* for all of the above */
+    tcall_session *session;   /* of calls that have none of their own */
+    const uint64_t *hash_key; /* two numbers, of all hashes: random and secret,
+                               * where others may want to forge what an approval
+                               * is bound to; NULL: both are 0 */
+    void *user;               /* for all of the above */
 } tcall_desc;
 
 struct tcall {

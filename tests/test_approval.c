@@ -357,6 +357,7 @@ static void test_same_id(void)
  * again, and what was granted before is still granted, once. */
 static void test_restart(void)
 {
+    static const uint64_t another_key[] = {1, 0};
     static const char *const no_ids[] = {CALLS(CALL("", "1")), TEXT};
     uint32_t made;
     begin(one, 0);
@@ -377,7 +378,7 @@ static void test_restart(void)
     CHECK(say() == TCALL_E_APPROVAL);
     CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
     restart(one, 0);
-    tc.desc.hash_key[0] = 1;
+    tc.desc.hash_key = another_key;
     CHECK(say() == TCALL_E_APPROVAL && runs == 0);
 
     begin(no_ids, 0); /* ids that are made up go on where they were */

@@ -23,6 +23,8 @@ static int questions, verdicts;
 static bool by_approve;
 static tcall_call again;
 
+static const uint64_t hash_key[] = {0x0123456789ABCDEFu, 0xFEDCBA9876543210u};
+
 static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const size_t len = strlen(trail);
@@ -88,8 +90,7 @@ static void start(const tcall_provider *provider, int parallel)
     desc.tools = tools;
     desc.tool_count = 3;
     desc.allow = TCALL_READ | TCALL_WRITE;
-    desc.hash_key[0] = 0x0123456789ABCDEFu;
-    desc.hash_key[1] = 0xFEDCBA9876543210u;
+    desc.hash_key = hash_key;
     desc.on_event = note;
     desc.events = &tcall_events;
     desc.hooks = by_approve ? NULL : hooks;

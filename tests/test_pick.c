@@ -166,6 +166,8 @@ static void test_filters(void)
     CHECK(is(pick("currency", &o), "convert help"));
     o.streaming = true;
     CHECK(is(pick("weather and temperature", &o), "readTemperature"));
+    tc.desc.allow = 0;
+    CHECK(is(pick("weather", &o), ""));
 }
 
 static void test_limits(void)
@@ -435,6 +437,14 @@ static void test_scorers(void)
     calls = 0;
     CHECK(is(pick("send weather", &o), "get_weather send_mail help"));
     CHECK(calls == 2);
+    o.max = 3; /* it wants to see fewer than could be picked */
+    s[0].top = 1;
+    CHECK(is(pick("send weather", &o), "send_mail help"));
+    s[0].top = 200; /* or more than there is room for */
+    memset(picks, 0xAA, sizeof picks);
+    CHECK(tcall_pick(&tc, tcall_str_of("send weather"), &o, picks, 2) == 2);
+    CHECK(picks[1].pinned && picks[2].index == 0xAAAA);
+    o.max = 2;
     s[0].top = 0;
     s[0].score = refuses; /* then the others decide */
     CHECK(is(pick("mail", &o), "send_mail help"));
@@ -456,8 +466,8 @@ static void test_scorers(void)
     CHECK(picks[0].index == 3 && !picks[0].timed_out);
     s[0].score = by_length; /* it runs out after the first tool is ranked */
     s[0].user = &calls;
-    o.scorer_count = 1;
-    o.timeout_ms = 75;
+    o.scorer_count = 2; /* by one of both */
+    o.timeout_ms = 80;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 3);
     CHECK(picks[0].index == 0 && picks[0].score == 110 && !picks[0].timed_out);
     CHECK(picks[1].index == 1 && picks[1].score == 0 && picks[1].timed_out);
@@ -520,6 +530,26 @@ static void test_reports(void)
                 strlen(ANY)));
 }
 
+#define PART(ROW, me) ROW(me, required, boolean, on, "Is it on?")
+TCALL_SHAPE(part, PART)
+
+/* What is sent of a tool: the provider's own schema, or that of its shape. */
+static void test_saved(void)
+{
+    static const tcall_tool own[] = {
+        {ROW("a", "b"), .provider_schema = TCALL_SCHEMA_TEXT("{}")}};
+    static const tcall_tool shaped[] = {
+        {.name = "a", .parameters = TCALL_STRUCT(part), .run = run}};
+    tcall_pick_report report = {{NULL, 0}, NULL, NULL, 0};
+    tcall_writer w;
+    start(own, 1, sizeof block);
+    CHECK(saved(&report, 0) == 1 + 1 + 2);
+    start(shaped, 1, sizeof block);
+    tcall_writer_init(&w, NULL, 0);
+    tcall_write_shape(&w, &part_shape);
+    CHECK(saved(&report, 0) == 1 + (int)w.len);
+}
+
 /* Ten thousand tools, a megabyte of input: tests/pick.py holds the time. */
 static void test_large(void)
 {
@@ -580,6 +610,7 @@ int main(void)
     test_strides();
     test_scorers();
     test_reports();
+    test_saved();
     test_large();
     return check_sum("pick");
 }

@@ -25,8 +25,6 @@ RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_put_value_": 6, "tcall_view_value_": 6, "tcall_record_value_": 6,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
-             # once, for what follows an escape that is none
-             "tcall_mask_byte_": 2,
              # a text with parts, of which some are texts with parts
              "tcall_write_parts_": 2,
              # what is written behind a mask is not masked again
