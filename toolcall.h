@@ -1546,8 +1546,6 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
-/* A shape: fills its struct. */
-TCALL_API const tcall_rows tcall_shape_rows;
 #endif
 
 /* ==========================================================================
@@ -1566,6 +1564,8 @@ TCALL_API const tcall_rows tcall_shape_rows;
  *         tcall_decoder_feed(&decoder, bytes, len);
  *     if (tcall_decoder_end(&decoder) == TCALL_OK)
  *         run(&args);
+ *
+ * A tcall_machine fills structs as well, from the text that it keeps.
  *
  * What does not fit its shape is noted and reading goes on, for what follows
  * may be needed to answer: the id of a request often comes after its
@@ -1658,6 +1658,11 @@ struct tcall_decoder {
 
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
+
+#ifndef TOOLCALL_STATIC
+/* For tcall_target.rows: a machine fills the struct of a shape, too. */
+TCALL_API const tcall_rows tcall_shape_rows;
+#endif
 
 /* Prepares to read one object of this shape into its struct, which is set to
  * its defaults when the object opens. */
@@ -4114,7 +4119,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
-    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
+    TCALL_AGENT_CALLS = 16,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */
@@ -6458,73 +6463,6 @@ static const uint16_t tcall_keyword_offsets_[] = {
 TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
 {
     return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
-}
-
-/* The keywords in the order of their lengths, and where each length begins. */
-static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
-                                                    TCALL_ON_OLD_ID_,
-                                                    TCALL_ON_NOT_,
-                                                    TCALL_ON_ID_,
-                                                    TCALL_ON_REF_,
-                                                    TCALL_ON_THEN_,
-                                                    TCALL_ON_ELSE_,
-                                                    TCALL_ON_ENUM_,
-                                                    TCALL_ON_TYPE_,
-                                                    TCALL_ON_ALLOF_,
-                                                    TCALL_ON_ANYOF_,
-                                                    TCALL_ON_ONEOF_,
-                                                    TCALL_ON_ITEMS_,
-                                                    TCALL_ON_CONST_,
-                                                    TCALL_ON_DEFS_,
-                                                    TCALL_ON_PATTERN_,
-                                                    TCALL_ON_MINIMUM_,
-                                                    TCALL_ON_MAXIMUM_,
-                                                    TCALL_ON_SCHEMA_,
-                                                    TCALL_ON_CONTAINS_,
-                                                    TCALL_ON_MIN_ITEMS_,
-                                                    TCALL_ON_MAX_ITEMS_,
-                                                    TCALL_ON_REQUIRED_,
-                                                    TCALL_ON_MIN_LENGTH_,
-                                                    TCALL_ON_MAX_LENGTH_,
-                                                    TCALL_ON_PROPERTIES_,
-                                                    TCALL_ON_MULTIPLE_,
-                                                    TCALL_ON_PREFIX_,
-                                                    TCALL_ON_MIN_CONTAINS_,
-                                                    TCALL_ON_MAX_CONTAINS_,
-                                                    TCALL_ON_UNIQUE_,
-                                                    TCALL_ON_DEFINITIONS_,
-                                                    TCALL_ON_DYNAMIC_REF_,
-                                                    TCALL_ON_DEPENDENCIES_,
-                                                    TCALL_ON_NAMES_,
-                                                    TCALL_ON_MIN_PROPERTIES_,
-                                                    TCALL_ON_MAX_PROPERTIES_,
-                                                    TCALL_ON_RECURSIVE_REF_,
-                                                    TCALL_ON_EXTRA_,
-                                                    TCALL_ON_DEPENDENT_,
-                                                    TCALL_ON_ABOVE_,
-                                                    TCALL_ON_BELOW_,
-                                                    TCALL_ON_UNEVALUATED_ITEMS_,
-                                                    TCALL_ON_PATTERNS_,
-                                                    TCALL_ON_NEEDED_,
-                                                    TCALL_ON_OTHERS_,
-                                                    TCALL_ON_UNEVALUATED_};
-static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
-                                               19, 23, 25, 27, 33, 34, 38, 38,
-                                               39, 43, 45, 45, 45, 46, 47};
-enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
-
-/* Returns the number of a keyword, or NOTHING. */
-TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
-{
-    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
-    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
-         i++) {
-        uint8_t on = tcall_keywords_by_length_[i];
-        const char *known = tcall_keyword_word_(on);
-        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
-            return on;
-    }
-    return TCALL_ON_NOTHING_;
 }
 
 /* ---- rows ---- */
@@ -10712,6 +10650,75 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * node needs are counted. Names, bounds and enums stay in the text.
  */
 
+/* ---- keywords ---- */
+
+/* The keywords in the order of their lengths, and where each length begins. */
+static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
+                                                    TCALL_ON_OLD_ID_,
+                                                    TCALL_ON_NOT_,
+                                                    TCALL_ON_ID_,
+                                                    TCALL_ON_REF_,
+                                                    TCALL_ON_THEN_,
+                                                    TCALL_ON_ELSE_,
+                                                    TCALL_ON_ENUM_,
+                                                    TCALL_ON_TYPE_,
+                                                    TCALL_ON_ALLOF_,
+                                                    TCALL_ON_ANYOF_,
+                                                    TCALL_ON_ONEOF_,
+                                                    TCALL_ON_ITEMS_,
+                                                    TCALL_ON_CONST_,
+                                                    TCALL_ON_DEFS_,
+                                                    TCALL_ON_PATTERN_,
+                                                    TCALL_ON_MINIMUM_,
+                                                    TCALL_ON_MAXIMUM_,
+                                                    TCALL_ON_SCHEMA_,
+                                                    TCALL_ON_CONTAINS_,
+                                                    TCALL_ON_MIN_ITEMS_,
+                                                    TCALL_ON_MAX_ITEMS_,
+                                                    TCALL_ON_REQUIRED_,
+                                                    TCALL_ON_MIN_LENGTH_,
+                                                    TCALL_ON_MAX_LENGTH_,
+                                                    TCALL_ON_PROPERTIES_,
+                                                    TCALL_ON_MULTIPLE_,
+                                                    TCALL_ON_PREFIX_,
+                                                    TCALL_ON_MIN_CONTAINS_,
+                                                    TCALL_ON_MAX_CONTAINS_,
+                                                    TCALL_ON_UNIQUE_,
+                                                    TCALL_ON_DEFINITIONS_,
+                                                    TCALL_ON_DYNAMIC_REF_,
+                                                    TCALL_ON_DEPENDENCIES_,
+                                                    TCALL_ON_NAMES_,
+                                                    TCALL_ON_MIN_PROPERTIES_,
+                                                    TCALL_ON_MAX_PROPERTIES_,
+                                                    TCALL_ON_RECURSIVE_REF_,
+                                                    TCALL_ON_EXTRA_,
+                                                    TCALL_ON_DEPENDENT_,
+                                                    TCALL_ON_ABOVE_,
+                                                    TCALL_ON_BELOW_,
+                                                    TCALL_ON_UNEVALUATED_ITEMS_,
+                                                    TCALL_ON_PATTERNS_,
+                                                    TCALL_ON_NEEDED_,
+                                                    TCALL_ON_OTHERS_,
+                                                    TCALL_ON_UNEVALUATED_};
+static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
+                                               19, 23, 25, 27, 33, 34, 38, 38,
+                                               39, 43, 45, 45, 45, 46, 47};
+enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
+
+/* Returns the number of a keyword, or NOTHING. */
+static uint8_t tcall_keyword_of_(tcall_str word)
+{
+    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
+    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
+         i++) {
+        uint8_t on = tcall_keywords_by_length_[i];
+        const char *known = tcall_keyword_word_(on);
+        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
+            return on;
+    }
+    return TCALL_ON_NOTHING_;
+}
+
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
 {
@@ -13423,12 +13430,6 @@ static bool tcall_holds_schemas_(const tcall *tc)
     return !tc->desc.lazy_schemas && !tc->desc.validator;
 }
 
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -13637,14 +13638,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * carries none of the sentences and of what finds the faults.
  */
 
-/* Returns what an error means: of those that only agents report, where the
- * program names its reporter. */
-TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
-{
-    return tc->desc.report ? tc->desc.report->text(error)
-                           : tcall_call_error_text_(error);
-}
-
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -13716,7 +13709,7 @@ static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 }
 
 /* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
     if (out) {
@@ -17595,6 +17588,14 @@ static bool tcall_was_denied_(const tcall_ctx *cx)
            tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+static const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -17882,7 +17883,8 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    const char *mode =
+        tc->nodes && tc->nodes[tool - tc->desc.tools] ? "eager" : "lazy";
     tcall_write_nest_(out, "validator", '{');
     tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
     tcall_write_word_(out, "version",
@@ -19837,7 +19839,7 @@ typedef struct tcall_filling_ {
     const tcall_provider *provider;
     const tcall_request_forms_ *forms;
     const tcall_chat_request *request;
-    tcall_item item;        /* at hand */
+    tcall_item *item;       /* at hand, or NULL */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
     uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
@@ -19855,7 +19857,7 @@ typedef struct tcall_filling_ {
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
     const tcall_chat_request *request = f->request;
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     switch (hole) {
     case 'M': return tcall_str_of(request->model);
     case 'S': return tcall_str_of(request->system);
@@ -19875,7 +19877,8 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
         return item->signature;
     return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
-               : item->text;
+           : item ? item->text
+                  : tcall_slice_(NULL, 0);
 }
 
 /* A condition that holds, as a bit. */
@@ -19948,7 +19951,7 @@ static bool tcall_is_letter_or_digit_(char c)
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
+TCALL_NOINLINE_ static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
     char legal[64] = "_";
     size_t i;
@@ -19987,7 +19990,8 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
  * made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+TCALL_NOINLINE_ static void tcall_write_base64_(tcall_writer *out,
+                                                tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
@@ -20054,7 +20058,7 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
     const tcall_str text = tcall_hole_(f, hole);
     tcall_writer *out = f->out;
-    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
+    if (hole == 'r' && f->item->error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'X')
         tcall_write_int(out, f->request->max_tokens);
@@ -20177,17 +20181,17 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
     const tcall_provider *to = f->provider;
     return to->reasoning && !f->request->chat->edited &&
-           tcall_str_eq(f->item.name, tcall_str_of(to->name));
+           tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
 /* The pass in which the item at hand is written. */
 static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
         return TCALL_PASS_NONE_;
     if (f->provider->quirks & TCALL_QUIRK_ORDERED)
         return TCALL_PASS_REASONING_;
-    if (f->item.kind == TCALL_ITEM_TEXT)
+    if (f->item->kind == TCALL_ITEM_TEXT)
         return TCALL_PASS_TEXT_;
     return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
@@ -20198,7 +20202,7 @@ static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_item *item = &f->item;
+    tcall_item *item = f->item;
     const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
     const bool call = item->kind == TCALL_ITEM_CALL;
     const bool own = call ? signs : tcall_owns_reasoning_(f);
@@ -20285,7 +20289,7 @@ static bool tcall_holds_all_(const tcall_filling_ *f)
  * reasoning behind a call. */
 static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
     const bool model = f->side && f->side < TCALL_SIDE_USER_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
@@ -20304,7 +20308,7 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 /* Returns the form that the item at hand is written in on its side, or NULL. */
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const char *forms = f->forms->items, *form;
     unsigned row = item->kind;
     if (row == TCALL_ITEM_RESULT && item->error &&
@@ -20357,11 +20361,11 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
-    const bool opens = tcall_item_opens_(&f->item);
+    const bool data = to && f->item->flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
-        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        (tcall_holds_all_(f) && tcall_item_is_blank_(f->item)))
         return;
     if (opens && !f->user)
         tcall_count_note_(f, at);
@@ -20377,7 +20381,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
     if (form)
         tcall_write_form_(f, form);
     else
-        f->forms->data(f->out, f->item.text);
+        f->forms->data(f->out, f->item->text);
 }
 
 /* Writes one answer of the model, which begins at this place, with the results
@@ -20389,18 +20393,18 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
     size_t at, next = from;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
-        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
-                               !tcall_is_users_(f->item.kind);
+        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
+                               !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
             if (pass != tcall_pass_of_(f, after_call) &&
                 (pass != TCALL_PASS_RESULTS_ ||
-                 f->item.kind != TCALL_ITEM_CALL))
+                 f->item->kind != TCALL_ITEM_CALL))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
-                tcall_find_result_(chat, next, &f->item);
-            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+                tcall_find_result_(chat, next, f->item);
+            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
     }
@@ -20409,20 +20413,23 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 
 /* Writes the items of a request. Results are written with their answer; one
  * without a call is not. */
-static void tcall_write_items_(tcall_filling_ *f)
+TCALL_NOINLINE_ static void tcall_write_items_(tcall_filling_ *f)
 {
     const tcall_chat *chat = f->request->chat;
+    tcall_item item;
     size_t at = tcall_count_from_(f), next = at;
-    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
-        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
-            f->item.kind = TCALL_ITEM_USER;
-            f->item.text = tcall_str_of("(an image was here, which is gone)");
+    f->item = &item;
+    for (; tcall_chat_next(chat, &next, f->item); at = next) {
+        if (f->item->kind == TCALL_ITEM_IMAGE && !f->item->text.len) {
+            f->item->kind = TCALL_ITEM_USER;
+            f->item->text = tcall_str_of("(an image was here, which is gone)");
         }
-        if (!tcall_is_users_(f->item.kind))
+        if (!tcall_is_users_(f->item->kind))
             next = tcall_write_answer_(f, at);
-        else if (f->item.kind != TCALL_ITEM_RESULT)
+        else if (f->item->kind != TCALL_ITEM_RESULT)
             tcall_write_item_(f, at);
     }
+    f->item = NULL;
     tcall_message_end_(f);
 }
 

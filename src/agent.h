@@ -151,7 +151,7 @@ typedef struct tcall_agent_desc {
 /* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4,  /* most headers of the user */
-    TCALL_AGENT_CALLS = 32,   /* most calls under way at a time */
+    TCALL_AGENT_CALLS = 16,   /* most calls under way at a time */
     TCALL_AGENT_MOST = 32767, /* most rounds, calls and tries */
     TCALL_AGENT_ALL = 20,     /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16    /* most picks that are sent, pinned ones too */

@@ -19,6 +19,75 @@
  * node needs are counted. Names, bounds and enums stay in the text.
  */
 
+/* ---- keywords ---- */
+
+/* The keywords in the order of their lengths, and where each length begins. */
+static const uint8_t tcall_keywords_by_length_[] = {TCALL_ON_IF_,
+                                                    TCALL_ON_OLD_ID_,
+                                                    TCALL_ON_NOT_,
+                                                    TCALL_ON_ID_,
+                                                    TCALL_ON_REF_,
+                                                    TCALL_ON_THEN_,
+                                                    TCALL_ON_ELSE_,
+                                                    TCALL_ON_ENUM_,
+                                                    TCALL_ON_TYPE_,
+                                                    TCALL_ON_ALLOF_,
+                                                    TCALL_ON_ANYOF_,
+                                                    TCALL_ON_ONEOF_,
+                                                    TCALL_ON_ITEMS_,
+                                                    TCALL_ON_CONST_,
+                                                    TCALL_ON_DEFS_,
+                                                    TCALL_ON_PATTERN_,
+                                                    TCALL_ON_MINIMUM_,
+                                                    TCALL_ON_MAXIMUM_,
+                                                    TCALL_ON_SCHEMA_,
+                                                    TCALL_ON_CONTAINS_,
+                                                    TCALL_ON_MIN_ITEMS_,
+                                                    TCALL_ON_MAX_ITEMS_,
+                                                    TCALL_ON_REQUIRED_,
+                                                    TCALL_ON_MIN_LENGTH_,
+                                                    TCALL_ON_MAX_LENGTH_,
+                                                    TCALL_ON_PROPERTIES_,
+                                                    TCALL_ON_MULTIPLE_,
+                                                    TCALL_ON_PREFIX_,
+                                                    TCALL_ON_MIN_CONTAINS_,
+                                                    TCALL_ON_MAX_CONTAINS_,
+                                                    TCALL_ON_UNIQUE_,
+                                                    TCALL_ON_DEFINITIONS_,
+                                                    TCALL_ON_DYNAMIC_REF_,
+                                                    TCALL_ON_DEPENDENCIES_,
+                                                    TCALL_ON_NAMES_,
+                                                    TCALL_ON_MIN_PROPERTIES_,
+                                                    TCALL_ON_MAX_PROPERTIES_,
+                                                    TCALL_ON_RECURSIVE_REF_,
+                                                    TCALL_ON_EXTRA_,
+                                                    TCALL_ON_DEPENDENT_,
+                                                    TCALL_ON_ABOVE_,
+                                                    TCALL_ON_BELOW_,
+                                                    TCALL_ON_UNEVALUATED_ITEMS_,
+                                                    TCALL_ON_PATTERNS_,
+                                                    TCALL_ON_NEEDED_,
+                                                    TCALL_ON_OTHERS_,
+                                                    TCALL_ON_UNEVALUATED_};
+static const uint8_t tcall_length_begins_[] = {0,  0,  0,  2,  4,  9,  15, 15,
+                                               19, 23, 25, 27, 33, 34, 38, 38,
+                                               39, 43, 45, 45, 45, 46, 47};
+enum { TCALL_KEYWORD_MAX_ = sizeof tcall_length_begins_ - 2 };
+
+/* Returns the number of a keyword, or NOTHING. */
+static uint8_t tcall_keyword_of_(tcall_str word)
+{
+    size_t len = word.len <= TCALL_KEYWORD_MAX_ ? word.len : 0, i;
+    for (i = tcall_length_begins_[len]; i < tcall_length_begins_[len + 1];
+         i++) {
+        uint8_t on = tcall_keywords_by_length_[i];
+        const char *known = tcall_keyword_word_(on);
+        if (*known == *word.ptr && memcmp(known, word.ptr, len) == 0)
+            return on;
+    }
+    return TCALL_ON_NOTHING_;
+}
+
 /* Returns a number, or the largest size where sizes are of 16 bits. */
 static size_t tcall_size_(uint32_t number)
 {

@@ -162,6 +162,4 @@ TCALL_API uint8_t tcall_coerce(tcall_machine *machine, uint8_t types);
 #ifndef TOOLCALL_STATIC
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
-/* A shape: fills its struct. */
-TCALL_API const tcall_rows tcall_shape_rows;
 #endif

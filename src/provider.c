@@ -73,7 +73,7 @@ typedef struct tcall_filling_ {
     const tcall_provider *provider;
     const tcall_request_forms_ *forms;
     const tcall_chat_request *request;
-    tcall_item item;        /* at hand */
+    tcall_item *item;       /* at hand, or NULL */
     const tcall_tool *tool; /* likewise */
     tcall_strict_budget_ budget;
     uint32_t holds; /* conditions by letter: see TCALL_WHERE_ */
@@ -91,7 +91,7 @@ typedef struct tcall_filling_ {
 static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
 {
     const tcall_chat_request *request = f->request;
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     switch (hole) {
     case 'M': return tcall_str_of(request->model);
     case 'S': return tcall_str_of(request->system);
@@ -111,7 +111,8 @@ static tcall_str tcall_hole_(const tcall_filling_ *f, char hole)
         return item->signature;
     return (hole == 'a' || hole == 'q') && !(item->flags & TCALL_FLAG_OBJECT_)
                ? tcall_slice_("{}", 2)
-               : item->text;
+           : item ? item->text
+                  : tcall_slice_(NULL, 0);
 }
 
 /* A condition that holds, as a bit. */
@@ -184,7 +185,7 @@ static bool tcall_is_letter_or_digit_(char c)
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
+TCALL_NOINLINE_ static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
     char legal[64] = "_";
     size_t i;
@@ -223,7 +224,8 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* Writes bytes in base64 (RFC 4648), in parts, so that what went out is not
  * made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+TCALL_NOINLINE_ static void tcall_write_base64_(tcall_writer *out,
+                                                tcall_str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
                                  "nopqrstuvwxyz0123456789+/";
@@ -290,7 +292,7 @@ static void tcall_write_hole_(tcall_filling_ *f, char hole)
 {
     const tcall_str text = tcall_hole_(f, hole);
     tcall_writer *out = f->out;
-    if (hole == 'r' && f->item.error && !(text.len && *text.ptr == '{'))
+    if (hole == 'r' && f->item->error && !(text.len && *text.ptr == '{'))
         tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'X')
         tcall_write_int(out, f->request->max_tokens);
@@ -413,17 +415,17 @@ static bool tcall_owns_reasoning_(const tcall_filling_ *f)
 {
     const tcall_provider *to = f->provider;
     return to->reasoning && !f->request->chat->edited &&
-           tcall_str_eq(f->item.name, tcall_str_of(to->name));
+           tcall_str_eq(f->item->name, tcall_str_of(to->name));
 }
 
 /* The pass in which the item at hand is written. */
 static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
 {
-    if (f->item.kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
+    if (f->item->kind == TCALL_ITEM_REASONING && !tcall_owns_reasoning_(f))
         return TCALL_PASS_NONE_;
     if (f->provider->quirks & TCALL_QUIRK_ORDERED)
         return TCALL_PASS_REASONING_;
-    if (f->item.kind == TCALL_ITEM_TEXT)
+    if (f->item->kind == TCALL_ITEM_TEXT)
         return TCALL_PASS_TEXT_;
     return after_call ? TCALL_PASS_CALLS_ : TCALL_PASS_REASONING_;
 }
@@ -434,7 +436,7 @@ static uint8_t tcall_pass_of_(const tcall_filling_ *f, bool after_call)
  * request an error. */
 static void tcall_item_prepare_(tcall_filling_ *f)
 {
-    tcall_item *item = &f->item;
+    tcall_item *item = f->item;
     const bool signs = f->provider->reasoning == TCALL_REASONING_SIGNATURES;
     const bool call = item->kind == TCALL_ITEM_CALL;
     const bool own = call ? signs : tcall_owns_reasoning_(f);
@@ -521,7 +523,7 @@ static bool tcall_holds_all_(const tcall_filling_ *f)
  * reasoning behind a call. */
 static unsigned tcall_side_of_(const tcall_filling_ *f)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const unsigned side = f->forms->sides[item->kind];
     const bool model = f->side && f->side < TCALL_SIDE_USER_;
     if (side == TCALL_SIDE_USER_ && f->side == TCALL_SIDE_SHOWN_)
@@ -540,7 +542,7 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 /* Returns the form that the item at hand is written in on its side, or NULL. */
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
-    const tcall_item *item = &f->item;
+    const tcall_item *item = f->item;
     const char *forms = f->forms->items, *form;
     unsigned row = item->kind;
     if (row == TCALL_ITEM_RESULT && item->error &&
@@ -593,11 +595,11 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 {
     const unsigned to = tcall_side_of_(f);
     const char *form = tcall_form_of_(f, to);
-    const bool data = to && f->item.flags & TCALL_FLAG_RAW && f->forms->data;
-    const bool opens = tcall_item_opens_(&f->item);
+    const bool data = to && f->item->flags & TCALL_FLAG_RAW && f->forms->data;
+    const bool opens = tcall_item_opens_(f->item);
     const bool told = to == TCALL_SIDE_USER_ || to == TCALL_SIDE_SHOWN_;
     if ((!form && !data) ||
-        (tcall_holds_all_(f) && tcall_item_is_blank_(&f->item)))
+        (tcall_holds_all_(f) && tcall_item_is_blank_(f->item)))
         return;
     if (opens && !f->user)
         tcall_count_note_(f, at);
@@ -613,7 +615,7 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
     if (form)
         tcall_write_form_(f, form);
     else
-        f->forms->data(f->out, f->item.text);
+        f->forms->data(f->out, f->item->text);
 }
 
 /* Writes one answer of the model, which begins at this place, with the results
@@ -625,18 +627,18 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
     size_t at, next = from;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
-        for (at = next = from; tcall_chat_next(chat, &next, &f->item) &&
-                               !tcall_is_users_(f->item.kind);
+        for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
+                               !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item.kind == TCALL_ITEM_CALL;
+            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
             if (pass != tcall_pass_of_(f, after_call) &&
                 (pass != TCALL_PASS_RESULTS_ ||
-                 f->item.kind != TCALL_ITEM_CALL))
+                 f->item->kind != TCALL_ITEM_CALL))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
-                tcall_find_result_(chat, next, &f->item);
-            f->item.id = tcall_id_for(f->provider, f->item.id, f->id);
+                tcall_find_result_(chat, next, f->item);
+            f->item->id = tcall_id_for(f->provider, f->item->id, f->id);
             tcall_write_item_(f, at);
         }
     }
@@ -645,20 +647,23 @@ static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 
 /* Writes the items of a request. Results are written with their answer; one
  * without a call is not. */
-static void tcall_write_items_(tcall_filling_ *f)
+TCALL_NOINLINE_ static void tcall_write_items_(tcall_filling_ *f)
 {
     const tcall_chat *chat = f->request->chat;
+    tcall_item item;
     size_t at = tcall_count_from_(f), next = at;
-    for (; tcall_chat_next(chat, &next, &f->item); at = next) {
-        if (f->item.kind == TCALL_ITEM_IMAGE && !f->item.text.len) {
-            f->item.kind = TCALL_ITEM_USER;
-            f->item.text = tcall_str_of("(an image was here, which is gone)");
+    f->item = &item;
+    for (; tcall_chat_next(chat, &next, f->item); at = next) {
+        if (f->item->kind == TCALL_ITEM_IMAGE && !f->item->text.len) {
+            f->item->kind = TCALL_ITEM_USER;
+            f->item->text = tcall_str_of("(an image was here, which is gone)");
         }
-        if (!tcall_is_users_(f->item.kind))
+        if (!tcall_is_users_(f->item->kind))
             next = tcall_write_answer_(f, at);
-        else if (f->item.kind != TCALL_ITEM_RESULT)
+        else if (f->item->kind != TCALL_ITEM_RESULT)
             tcall_write_item_(f, at);
     }
+    f->item = NULL;
     tcall_message_end_(f);
 }
 

@@ -18,6 +18,8 @@
  *     if (tcall_decoder_end(&decoder) == TCALL_OK)
  *         run(&args);
  *
+ * A tcall_machine fills structs as well, from the text that it keeps.
+ *
  * What does not fit its shape is noted and reading goes on, for what follows
  * may be needed to answer: the id of a request often comes after its
  * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
@@ -109,6 +111,11 @@ struct tcall_decoder {
 
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
+
+#ifndef TOOLCALL_STATIC
+/* For tcall_target.rows: a machine fills the struct of a shape, too. */
+TCALL_API const tcall_rows tcall_shape_rows;
+#endif
 
 /* Prepares to read one object of this shape into its struct, which is set to
  * its defaults when the object opens. */

@@ -722,6 +722,49 @@ static void test_parallel_approval(void)
     tools[0].confirm = false;
 }
 
+static size_t told; /* bytes that the tool answers */
+static const tcall_agent *at_work;
+static int heard; /* items when it runs that the user has said */
+
+static int tell(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    size_t i;
+    (void)cx, (void)args;
+    heard = items(at_work, TCALL_ITEM_USER);
+    tcall_write_quote(out);
+    for (i = 0; i < told; i++)
+        tcall_write_text(out, "x");
+    return tcall_write_unquote(out);
+}
+
+/* A result so long that an older turn is dropped while this one goes on: its
+ * answer is found nevertheless. */
+static void test_dropped_within(void)
+{
+    int dropped = 0;
+    char first[300];
+    memset(first, 'h', sizeof first);
+    first[sizeof first - 1] = '\0';
+    for (told = 0; told < 2400; told += 40) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        int r;
+        CHECK(begin(&tc, &a, &s, words, 4400) == TCALL_OK);
+        tools[0].run = tell;
+        at_work = &a;
+        CHECK(tcall_agent_run(&a, tcall_str_of(first)) == TCALL_OK);
+        s.answers = two_rounds;
+        s.round = 0;
+        r = tcall_agent_run(&a, tcall_str_of("2+3?"));
+        if (r == TCALL_OK)
+            CHECK(is(tcall_agent_text(&a), "It is 5."));
+        dropped +=
+            r == TCALL_OK && heard == 2 && items(&a, TCALL_ITEM_USER) == 1;
+    }
+    CHECK(dropped > 0);
+}
+
 /* History is dropped by whole turns, and every size of block is survived. What
  * an agent needs lies in itself or in its block: both have 6 KB at the most. */
 static void test_memory(void)
@@ -743,7 +786,9 @@ static void test_memory(void)
         for (turn = 0; r == TCALL_OK && turn < 20; turn++) {
             s.round = 0;
             r = tcall_agent_run(&a, tcall_str_of("and 2+3 once more?"));
-            CHECK(r == TCALL_OK || r == TCALL_E_MEMORY);
+            CHECK(r == TCALL_OK ? is(tcall_agent_text(&a), "It is 5.") ||
+                                      a.answer.text_cut
+                                : r == TCALL_E_MEMORY);
             CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
         }
         for (turn = 0; turn < 64; turn++)
@@ -772,6 +817,7 @@ int main(void)
     test_parallel();
     test_parallel_memory();
     test_parallel_approval();
+    test_dropped_within();
     test_memory();
     return check_sum("test_agent");
 }

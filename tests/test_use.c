@@ -90,26 +90,69 @@ static void test_refused(void)
     CHECK(tcall_str_eq(tcall_agent_text(&agent), tcall_str_of("Two.")));
 }
 
-/* A path that has no room beside the conversation. */
-static void test_memory(void)
+/* A path has room in front of the io, of which one byte has to be left. */
+static void test_path(void)
 {
-    static const char *const turns[] = {SAYS("One."), SAYS("Two.")};
-    static char block[4096], model[8192];
+    static const char *const turns[] = {SAYS("One."), GEMINI_SAYS("Two."),
+                                        GEMINI_SAYS("Three.")};
+    static char block[8192], model[250];
     tcall_agent_desc desc = start(block, sizeof block);
+    size_t len, most = 0;
     canned = turns;
+    desc.io_size = 200;
     CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && run("a", "One."));
-    memset(model, 'm', sizeof model - 1);
+    memset(model, 'm', sizeof model);
     desc.provider = &tcall_gemini;
     desc.model = model;
-    CHECK(tcall_agent_use(&agent, &desc) == TCALL_E_MEMORY);
-    CHECK(tc.block.need > sizeof block);
+    for (len = 1; len < sizeof model; len++) {
+        int r;
+        model[len] = '\0';
+        r = tcall_agent_use(&agent, &desc);
+        CHECK(r == TCALL_OK ||
+              (r == TCALL_E_USAGE && most && strstr(agent.problem, "io_size")));
+        if (r == TCALL_OK)
+            most = len;
+        model[len] = 'm';
+    }
+    /* what was refused last has changed nothing */
+    model[most] = '\0';
     CHECK(run("b", "Two.") && strstr(request, "One."));
+    CHECK(strlen(request_path) == 198);
+    desc = start(block, sizeof block);
+    desc.provider = &tcall_gemini;
+    desc.model = model;
+    desc.io_size = 1; /* besides the path */
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && run("c", "Three."));
+}
+
+/* Calls side by side have their room from the start. */
+static void test_parallel(void)
+{
+    static char block[12288];
+    tcall_agent_desc desc = start(block, sizeof block);
+    size_t one;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    CHECK(agent.desc.parallel == 1);
+    one = tc.block.low;
+    desc = start(block, sizeof block);
+    desc.parallel = 3;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    CHECK(tc.block.low == one + 2 * sizeof(tcall_call));
+    desc.parallel = 5;
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK);
+    CHECK(agent.desc.parallel == 3);
+    desc = start(block, sizeof block);
+    desc.parallel = 1000;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    CHECK(agent.desc.parallel == TCALL_AGENT_CALLS);
+    CHECK(tc.block.low == one + (TCALL_AGENT_CALLS - 1) * sizeof(tcall_call));
 }
 
 int main(void)
 {
     test_switch();
     test_refused();
-    test_memory();
+    test_path();
+    test_parallel();
     return check_sum("test_use");
 }
