@@ -694,6 +694,14 @@ static bool tcall_was_denied_(const tcall_ctx *cx)
            tcall_withheld_(cx->tc, cx->call->tool) && !cx->failure.reason.len;
 }
 
+/* Returns what an error means: of those that only agents report, where the
+ * program names its reporter. */
+static const char *tcall_meaning_(const tcall *tc, int error)
+{
+    return tc->desc.report ? tc->desc.report->text(error)
+                           : tcall_call_error_text_(error);
+}
+
 /* Writes why the call failed, into a string. */
 static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -981,7 +989,8 @@ static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
                                    const tcall_tool *tool)
 {
     const tcall_validator *foreign = tc->desc.validator;
-    const char *mode = tcall_is_compiled_(tc, tool) ? "eager" : "lazy";
+    const char *mode =
+        tc->nodes && tc->nodes[tool - tc->desc.tools] ? "eager" : "lazy";
     tcall_write_nest_(out, "validator", '{');
     tcall_write_word_(out, "name", foreign ? foreign->name : "builtin");
     tcall_write_word_(out, "version",

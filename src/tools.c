@@ -296,12 +296,6 @@ static bool tcall_holds_schemas_(const tcall *tc)
     return !tc->desc.lazy_schemas && !tc->desc.validator;
 }
 
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -510,14 +504,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * carries none of the sentences and of what finds the faults.
  */
 
-/* Returns what an error means: of those that only agents report, where the
- * program names its reporter. */
-TCALL_SHARED_ const char *tcall_meaning_(const tcall *tc, int error)
-{
-    return tc->desc.report ? tc->desc.report->text(error)
-                           : tcall_call_error_text_(error);
-}
-
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
 TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
@@ -589,7 +575,7 @@ static uint32_t tcall_desc_slips_(const tcall_desc *desc)
 }
 
 /* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+static tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
     if (out) {

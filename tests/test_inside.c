@@ -329,7 +329,7 @@ static int score_inside(void *user, tcall_str input, const tcall_tool *tool,
 static uint32_t clock_inside(void *user)
 {
     (void)user;
-    if (agent.state && tc.ready && tc.busy)
+    if (agent.state && tc.error > 0 && tc.busy)
         inside();
     return now;
 }
