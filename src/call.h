@@ -109,13 +109,12 @@ struct tcall_ctx {
     /* masks in a text what was injected, so that only who injects links it;
      * NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    uint32_t deadline;    /* 0: there is none */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t last_hook;   /* the one of the stage at hand that ended last */
-    uint16_t around;      /* where the hook is that is around what runs */
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    char *words;          /* the tool's, of why it failed */
+    uint32_t deadline;  /* 0: there is none */
+    uint32_t held;      /* acquiring hooks that are to be released, bits */
+    uint16_t last_hook; /* the one of the stage at hand that ended last */
+    uint16_t around;    /* where the hook is that is around what runs */
+    tcall_str output;   /* in the block while a hook after the run waits */
+    char *words;        /* the tool's, of why it failed */
     tcall_service *services;
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     uint32_t wait_began; /* by the agent's clock */

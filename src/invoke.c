@@ -881,7 +881,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
     if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
-        return end < 0 ? end : cx->last_attempt;
+        return end < 0 ? end : cx->failure.error;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->last_hook = TCALL_HOOKS_BEGIN_;
@@ -927,7 +927,6 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    cx->last_attempt = (int16_t)r;
     return r;
 }
 
@@ -968,7 +967,8 @@ static int tcall_around_(tcall_ctx *cx)
     if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
         r = tcall_run_(cx); /* a hook waits on: the tool is told */
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->last_attempt;
+        r = cx->failure.error < 0 || cx->tool ? cx->failure.error
+                                              : (int)TCALL_E_USAGE;
     if (r == TCALL_OK) /* past the stages inside of this one */
         cx->stage = TCALL_ON_RETRY;
     return r;
@@ -1057,7 +1057,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
         call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
