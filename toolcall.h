@@ -2857,13 +2857,12 @@ struct tcall_ctx {
     /* masks in a text what was injected, so that only who injects links it;
      * NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
-    uint32_t deadline;    /* 0: there is none */
-    uint32_t held;        /* acquiring hooks that are to be released, bits */
-    uint16_t last_hook;   /* the one of the stage at hand that ended last */
-    uint16_t around;      /* where the hook is that is around what runs */
-    int16_t last_attempt; /* how the last attempt ended */
-    tcall_str output;     /* in the block while a hook after the run waits */
-    char *words;          /* the tool's, of why it failed */
+    uint32_t deadline;  /* 0: there is none */
+    uint32_t held;      /* acquiring hooks that are to be released, bits */
+    uint16_t last_hook; /* the one of the stage at hand that ended last */
+    uint16_t around;    /* where the hook is that is around what runs */
+    tcall_str output;   /* in the block while a hook after the run waits */
+    char *words;        /* the tool's, of why it failed */
     tcall_service *services;
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     uint32_t wait_began; /* by the agent's clock */
@@ -3352,8 +3351,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * >>provider: requests, and what all wire formats share
  *
  * A provider is data: the members that matter in its answers, the words it
- * uses, what distinguishes it, and a function that writes its requests. One
- * reader serves all of them.
+ * uses, what distinguishes it, and the forms of its requests. One reader serves
+ * all of them, and one writer.
  */
 
 typedef enum tcall_choice {
@@ -5587,10 +5586,10 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
 {
     const char c = *at;
     const uint8_t types = tcall_types_from_(c);
-    if (c == ']' && s->state == TCALL_AT_FIRST_)
-        return tcall_syntax_close_(s, at);
     if (!types)
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+        return c == ']' && s->state == TCALL_AT_FIRST_
+                   ? tcall_syntax_close_(s, at)
+                   : tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
         s->types = types;
@@ -5892,13 +5891,6 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
     return tcall_text_closes_(text) ? NULL : text;
 }
 
-/* Returns the key or element after the value that ends here, or NULL. */
-TCALL_SHARED_ const char *tcall_text_after_(const char *end)
-{
-    end = tcall_text_next_(end);
-    return tcall_text_closes_(end) ? NULL : end;
-}
-
 TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
@@ -5907,8 +5899,11 @@ TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    return tcall_text_after_(tcall_text_skip_(
-        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
+    text = tcall_text_space_(tcall_text_skip_(text));
+    if (*text == ':')
+        text = tcall_text_skip_(tcall_text_space_(text + 1));
+    text = tcall_text_next_(text);
+    return tcall_text_closes_(text) ? NULL : text;
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -5969,16 +5964,6 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
         code = (code << 10) - 0x35FDC00 + tcall_text_unit_(at);
     }
     return tcall_utf8_(out, code);
-}
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
 }
 
 /* The bytes of a text that are left; or those of a JSON string, which has
@@ -6172,13 +6157,6 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
 
 /* Bytes of a name in a pointer of a URI, once it is decoded. */
 #define TCALL_NAME_MAX_ 64
@@ -10088,7 +10066,7 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 /* ---- a value ends ---- */
 
 /* Whether two values are equal, but for what is in them. */
-static bool tcall_rows_alike_(const char *a, const char *b)
+TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
@@ -10282,7 +10260,8 @@ static bool tcall_rows_short_(tcall_str text, int32_t *value)
 }
 
 /* Whether the number at hand keeps a bound. */
-static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
+TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
+                                              const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
     int32_t value, limit = (int16_t)row->count;
@@ -11935,8 +11914,7 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[3];     /* the low and the high one; one of a row */
-    const tcall_limit_ *passed; /* the one that is passed */
+    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_... */
     bool never;                 /* it misses a schema that is false */
     bool remedy;                /* what to send is said, too */
@@ -11977,6 +11955,23 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
  * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+static size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+static const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
@@ -12113,9 +12108,10 @@ static bool tcall_is_of_names_(const tcall_fault *is)
 /* Walks the way of a misfit from an object to its place, writing the steps from
  * `from` on, and makes it a fault. What is absent or unknown has no place of
  * its own: that is the object. */
-static tcall_fault tcall_say_way_(tcall_writer *writer,
-                                  const tcall_misfit *misfit,
-                                  const tcall_object *from, uint8_t first)
+TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                                  const tcall_misfit *misfit,
+                                                  const tcall_object *from,
+                                                  uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
     tcall_fault fault;
@@ -12274,6 +12270,7 @@ enum {
 static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
     const void *object = said->is->shape;
+    const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
         return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
@@ -12283,8 +12280,10 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
-        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
-               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+        return TCALL_PHRASE_PASSED_ + upper +
+               2 * ((said->shape ? said->limits[upper].how
+                                 : tcall_limit_how_(said->keyword)) ==
+                    TCALL_LIMIT_BEYOND_);
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -12300,14 +12299,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
+    const tcall_object *object = (const tcall_object *)is->shape;
     int phrase = tcall_say_phrase_(said, letter);
     if (phrase != TCALL_PHRASE_NONE_) {
         tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
     } else if (letter == 'm' || letter == 'w') {
-        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
-            letter == 'm' ? 1 : object->count);
+            out,
+            tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                           letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : TCALL_FETCH_8_(&object->count));
     } else if (letter == 'e') {
         tcall_say_count_(out, is->count,
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
@@ -12318,7 +12319,8 @@ static void tcall_say_part_(void *of, char letter)
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+        tcall_say_limit_(said, &said->limits[tcall_is_upper_(said->keyword)],
+                         tcall_is_counted_(said));
     } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
@@ -12371,7 +12373,6 @@ TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
     said->of = tcall_limits_of_(shape->kind);
     tcall_limit_of_(&said->limits[0], shape, false);
     tcall_limit_of_(&said->limits[1], shape, true);
-    said->passed = &said->limits[tcall_is_upper_(said->keyword)];
     tcall_say_misfit_(said, is->keyword);
 }
 
@@ -12500,6 +12501,7 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
+    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
@@ -12524,7 +12526,10 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'y') {
+    else if (letter == 'p') {
+        tcall_limit_by_(&passed, row);
+        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
+    } else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
@@ -12556,9 +12561,6 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
-    if (said->of)
-        tcall_limit_by_(&said->limits[2], said->is->row);
-    said->passed = &said->limits[2];
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
         said->of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
@@ -14100,7 +14102,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
         for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_put_decimal_(out,
-                           tcall_nearest_(limits, one, one, step ? step : one),
+                           tcall_nearest_(limits,
+                                          limits->how ? limits->number : one,
+                                          one, step ? step : one),
                            limits->digits);
     }
 }
@@ -14820,20 +14824,6 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
-{
-    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
-    const tcall_strict_budget_ free = {mode, 999, 999, 999};
-    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
-}
-
 /* Returns the text of the schema that is sent of a tool, or NULL: it is written
  * from its shape. */
 static const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -14847,8 +14837,9 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
+TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
+                                             const tcall_tool *tool,
+                                             uint8_t mode)
 {
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
@@ -14864,40 +14855,6 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
                       tcall_text_get_(text, "oneOf") ||
                       tcall_text_get_(text, "allOf");
     return view;
-}
-
-/* Returns whether the tool can be sent as strict. Then what it takes of the
- * budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || needs.optional > budget->optional ||
-        needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
 }
 
 /* ==========================================================================
@@ -18884,7 +18841,7 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     bool again = cx->attempt++ > 0;
     int end = tcall_must_end_(cx);
     if (end < 0 || (cx->tool && !tcall_repeatable_(cx)))
-        return end < 0 ? end : cx->last_attempt;
+        return end < 0 ? end : cx->failure.error;
     tcall_output_clear_(cx);
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
     cx->last_hook = TCALL_HOOKS_BEGIN_;
@@ -18930,7 +18887,6 @@ static int tcall_attempt_at_run_(tcall_ctx *cx)
         return r;
     cx->run_step = TCALL_RUN_NOT_;
     tcall_note_failure_(cx, r);
-    cx->last_attempt = (int16_t)r;
     return r;
 }
 
@@ -18971,7 +18927,8 @@ static int tcall_around_(tcall_ctx *cx)
     if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
         r = tcall_run_(cx); /* a hook waits on: the tool is told */
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->last_attempt;
+        r = cx->failure.error < 0 || cx->tool ? cx->failure.error
+                                              : (int)TCALL_E_USAGE;
     if (r == TCALL_OK) /* past the stages inside of this one */
         cx->stage = TCALL_ON_RETRY;
     return r;
@@ -19060,7 +19017,6 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
         call->asked = &tcall_unread_; /* nobody has hydrated it */
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
     cx->started = tcall_now_(tc);
     tcall_tell_call_(call, TCALL_EVENT_START, NULL, 0);
     tcall_fail_(cx, tcall_usable_(tc));
@@ -19832,6 +19788,53 @@ typedef struct tcall_request_forms_ {
      * form of such an item does. See >>servers. */
     void (*data)(tcall_writer *out, tcall_str pieces);
 } tcall_request_forms_;
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+static tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+static bool tcall_strict_spend_(const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+static bool tcall_strict_write_(tcall_writer *out, const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
 
 /* A request at work: what its forms are filled with. */
 typedef struct tcall_filling_ {
@@ -22009,7 +22012,7 @@ static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 
 /* Statuses that leave no doubt. */
 static const struct {
-    uint16_t status;
+    int16_t status;
     int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
