@@ -63,7 +63,7 @@ static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 
 /* Statuses that leave no doubt. */
 static const struct {
-    uint16_t status;
+    int16_t status;
     int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},

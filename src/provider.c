@@ -67,6 +67,53 @@ typedef struct tcall_request_forms_ {
     void (*data)(tcall_writer *out, tcall_str pieces);
 } tcall_request_forms_;
 
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+static tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+static bool tcall_strict_spend_(const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+static bool tcall_strict_write_(tcall_writer *out, const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
+
 /* A request at work: what its forms are filled with. */
 typedef struct tcall_filling_ {
     tcall_writer *out;

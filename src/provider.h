@@ -7,8 +7,8 @@
  * >>provider: requests, and what all wire formats share
  *
  * A provider is data: the members that matter in its answers, the words it
- * uses, what distinguishes it, and a function that writes its requests. One
- * reader serves all of them.
+ * uses, what distinguishes it, and the forms of its requests. One reader serves
+ * all of them, and one writer.
  */
 
 typedef enum tcall_choice {

@@ -361,7 +361,7 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 /* ---- a value ends ---- */
 
 /* Whether two values are equal, but for what is in them. */
-static bool tcall_rows_alike_(const char *a, const char *b)
+TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
@@ -555,7 +555,8 @@ static bool tcall_rows_short_(tcall_str text, int32_t *value)
 }
 
 /* Whether the number at hand keeps a bound. */
-static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
+TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
+                                              const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
     int32_t value, limit = (int16_t)row->count;

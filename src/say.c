@@ -187,8 +187,7 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[3];     /* the low and the high one; one of a row */
-    const tcall_limit_ *passed; /* the one that is passed */
+    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_... */
     bool never;                 /* it misses a schema that is false */
     bool remedy;                /* what to send is said, too */
@@ -229,6 +228,23 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
  * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+static size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+static const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
@@ -365,9 +381,10 @@ static bool tcall_is_of_names_(const tcall_fault *is)
 /* Walks the way of a misfit from an object to its place, writing the steps from
  * `from` on, and makes it a fault. What is absent or unknown has no place of
  * its own: that is the object. */
-static tcall_fault tcall_say_way_(tcall_writer *writer,
-                                  const tcall_misfit *misfit,
-                                  const tcall_object *from, uint8_t first)
+TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                                  const tcall_misfit *misfit,
+                                                  const tcall_object *from,
+                                                  uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
     tcall_fault fault;
@@ -526,6 +543,7 @@ enum {
 static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
     const void *object = said->is->shape;
+    const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
         return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
@@ -535,8 +553,10 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
-        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
-               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+        return TCALL_PHRASE_PASSED_ + upper +
+               2 * ((said->shape ? said->limits[upper].how
+                                 : tcall_limit_how_(said->keyword)) ==
+                    TCALL_LIMIT_BEYOND_);
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -552,14 +572,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
+    const tcall_object *object = (const tcall_object *)is->shape;
     int phrase = tcall_say_phrase_(said, letter);
     if (phrase != TCALL_PHRASE_NONE_) {
         tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
     } else if (letter == 'm' || letter == 'w') {
-        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
-            letter == 'm' ? 1 : object->count);
+            out,
+            tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                           letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : TCALL_FETCH_8_(&object->count));
     } else if (letter == 'e') {
         tcall_say_count_(out, is->count,
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
@@ -570,7 +592,8 @@ static void tcall_say_part_(void *of, char letter)
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+        tcall_say_limit_(said, &said->limits[tcall_is_upper_(said->keyword)],
+                         tcall_is_counted_(said));
     } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
@@ -623,7 +646,6 @@ TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
     said->of = tcall_limits_of_(shape->kind);
     tcall_limit_of_(&said->limits[0], shape, false);
     tcall_limit_of_(&said->limits[1], shape, true);
-    said->passed = &said->limits[tcall_is_upper_(said->keyword)];
     tcall_say_misfit_(said, is->keyword);
 }
 
@@ -752,6 +774,7 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
+    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
@@ -776,7 +799,10 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'y') {
+    else if (letter == 'p') {
+        tcall_limit_by_(&passed, row);
+        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
+    } else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
@@ -808,9 +834,6 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
-    if (said->of)
-        tcall_limit_by_(&said->limits[2], said->is->row);
-    said->passed = &said->limits[2];
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
         said->of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */

@@ -238,7 +238,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
         for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_put_decimal_(out,
-                           tcall_nearest_(limits, one, one, step ? step : one),
+                           tcall_nearest_(limits,
+                                          limits->how ? limits->number : one,
+                                          one, step ? step : one),
                            limits->digits);
     }
 }
@@ -958,20 +960,6 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
-{
-    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
-    const tcall_strict_budget_ free = {mode, 999, 999, 999};
-    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
-}
-
 /* Returns the text of the schema that is sent of a tool, or NULL: it is written
  * from its shape. */
 static const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -985,8 +973,9 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
+TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
+                                             const tcall_tool *tool,
+                                             uint8_t mode)
 {
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
@@ -1002,38 +991,4 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
                       tcall_text_get_(text, "oneOf") ||
                       tcall_text_get_(text, "allOf");
     return view;
-}
-
-/* Returns whether the tool can be sent as strict. Then what it takes of the
- * budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || needs.optional > budget->optional ||
-        needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
 }

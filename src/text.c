@@ -117,13 +117,6 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
     return tcall_text_closes_(text) ? NULL : text;
 }
 
-/* Returns the key or element after the value that ends here, or NULL. */
-TCALL_SHARED_ const char *tcall_text_after_(const char *end)
-{
-    end = tcall_text_next_(end);
-    return tcall_text_closes_(end) ? NULL : end;
-}
-
 TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
@@ -132,8 +125,11 @@ TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    return tcall_text_after_(tcall_text_skip_(
-        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
+    text = tcall_text_space_(tcall_text_skip_(text));
+    if (*text == ':')
+        text = tcall_text_skip_(tcall_text_space_(text + 1));
+    text = tcall_text_next_(text);
+    return tcall_text_closes_(text) ? NULL : text;
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -194,16 +190,6 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
         code = (code << 10) - 0x35FDC00 + tcall_text_unit_(at);
     }
     return tcall_utf8_(out, code);
-}
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
 }
 
 /* The bytes of a text that are left; or those of a JSON string, which has
@@ -397,13 +383,6 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
 
 /* Bytes of a name in a pointer of a URI, once it is decoded. */
 #define TCALL_NAME_MAX_ 64
