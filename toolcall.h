@@ -3357,8 +3357,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * >>provider: requests, and what all wire formats share
  *
  * A provider is data: the members that matter in its answers, the words it
- * uses, what distinguishes it, and a function that writes its requests. One
- * reader serves all of them.
+ * uses, what distinguishes it, and the forms of its requests. One reader serves
+ * all of them, and one writer.
  */
 
 typedef enum tcall_choice {
@@ -5592,10 +5592,10 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
 {
     const char c = *at;
     const uint8_t types = tcall_types_from_(c);
-    if (c == ']' && s->state == TCALL_AT_FIRST_)
-        return tcall_syntax_close_(s, at);
     if (!types)
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+        return c == ']' && s->state == TCALL_AT_FIRST_
+                   ? tcall_syntax_close_(s, at)
+                   : tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
         s->types = types;
@@ -5897,13 +5897,6 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
     return tcall_text_closes_(text) ? NULL : text;
 }
 
-/* Returns the key or element after the value that ends here, or NULL. */
-TCALL_SHARED_ const char *tcall_text_after_(const char *end)
-{
-    end = tcall_text_next_(end);
-    return tcall_text_closes_(end) ? NULL : end;
-}
-
 TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 {
     return *tcall_text_space_(tcall_text_skip_(text)) == ':';
@@ -5912,8 +5905,11 @@ TCALL_SHARED_ bool tcall_text_is_key_(const char *text)
 /* Returns the key or element after this one, or NULL. */
 TCALL_SHARED_ const char *tcall_text_sibling_(const char *text)
 {
-    return tcall_text_after_(tcall_text_skip_(
-        tcall_text_is_key_(text) ? tcall_text_value_(text) : text));
+    text = tcall_text_space_(tcall_text_skip_(text));
+    if (*text == ':')
+        text = tcall_text_skip_(tcall_text_space_(text + 1));
+    text = tcall_text_next_(text);
+    return tcall_text_closes_(text) ? NULL : text;
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -5974,16 +5970,6 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
         code = (code << 10) - 0x35FDC00 + tcall_text_unit_(at);
     }
     return tcall_utf8_(out, code);
-}
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
 }
 
 /* The bytes of a text that are left; or those of a JSON string, which has
@@ -6177,13 +6163,6 @@ TCALL_SHARED_ const char *tcall_text_twice_(const char *container,
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
 
 /* Bytes of a name in a pointer of a URI, once it is decoded. */
 #define TCALL_NAME_MAX_ 64
@@ -10093,7 +10072,7 @@ static bool tcall_rows_has_(tcall_machine *m, const char *name,
 /* ---- a value ends ---- */
 
 /* Whether two values are equal, but for what is in them. */
-static bool tcall_rows_alike_(const char *a, const char *b)
+TCALL_NOINLINE_ static bool tcall_rows_alike_(const char *a, const char *b)
 {
     tcall_type type = tcall_text_type_(a);
     if (type != tcall_text_type_(b))
@@ -10287,7 +10266,8 @@ static bool tcall_rows_short_(tcall_str text, int32_t *value)
 }
 
 /* Whether the number at hand keeps a bound. */
-static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
+TCALL_NOINLINE_ static bool tcall_rows_bound_(tcall_machine *m,
+                                              const tcall_row *row)
 {
     tcall_str text = tcall_machine_hand_(m);
     int32_t value, limit = (int16_t)row->count;
@@ -11940,8 +11920,7 @@ typedef struct tcall_said_fault_ {
     const tcall_shape *shape;   /* that is missed, or NULL: a node is */
     unsigned types;             /* what to send: of these, */
     uint8_t of;                 /* in limits of these: TCALL_LIMITS_... */
-    tcall_limit_ limits[3];     /* the low and the high one; one of a row */
-    const tcall_limit_ *passed; /* the one that is passed */
+    tcall_limit_ limits[2];     /* the low and the high one */
     uint8_t keyword;            /* TCALL_ON_... */
     bool never;                 /* it misses a schema that is false */
     bool remedy;                /* what to send is said, too */
@@ -11982,6 +11961,23 @@ static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
  * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+static size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+static const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
 
 /* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
@@ -12118,9 +12114,10 @@ static bool tcall_is_of_names_(const tcall_fault *is)
 /* Walks the way of a misfit from an object to its place, writing the steps from
  * `from` on, and makes it a fault. What is absent or unknown has no place of
  * its own: that is the object. */
-static tcall_fault tcall_say_way_(tcall_writer *writer,
-                                  const tcall_misfit *misfit,
-                                  const tcall_object *from, uint8_t first)
+TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                                  const tcall_misfit *misfit,
+                                                  const tcall_object *from,
+                                                  uint8_t first)
 {
     const tcall_shape *at = &tcall_root_;
     tcall_fault fault;
@@ -12279,6 +12276,7 @@ enum {
 static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
 {
     const void *object = said->is->shape;
+    const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
         return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
@@ -12288,8 +12286,10 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
-        return TCALL_PHRASE_PASSED_ + tcall_is_upper_(said->keyword) +
-               2 * (said->passed->how == TCALL_LIMIT_BEYOND_);
+        return TCALL_PHRASE_PASSED_ + upper +
+               2 * ((said->shape ? said->limits[upper].how
+                                 : tcall_limit_how_(said->keyword)) ==
+                    TCALL_LIMIT_BEYOND_);
     case 'r': return TCALL_PHRASE_ROOM_ + said->of;
     case 'k':
         return TCALL_FETCH_8_(&((const tcall_object *)object)->count)
@@ -12305,14 +12305,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_said_fault_ *said = (tcall_said_fault_ *)of;
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
+    const tcall_object *object = (const tcall_object *)is->shape;
     int phrase = tcall_say_phrase_(said, letter);
     if (phrase != TCALL_PHRASE_NONE_) {
         tcall_say_text_(said, tcall_word_at_(tcall_phrases_, phrase));
     } else if (letter == 'm' || letter == 'w') {
-        TCALL_FETCH_(tcall_object, object, is->shape);
         tcall_say_words_(
-            out, tcall_word_at_(object->names, letter == 'm' ? is->count : 0),
-            letter == 'm' ? 1 : object->count);
+            out,
+            tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                           letter == 'm' ? is->count : 0),
+            letter == 'm' ? 1 : TCALL_FETCH_8_(&object->count));
     } else if (letter == 'e') {
         tcall_say_count_(out, is->count,
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
@@ -12323,7 +12325,8 @@ static void tcall_say_part_(void *of, char letter)
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
-        tcall_say_limit_(said, said->passed, tcall_is_counted_(said));
+        tcall_say_limit_(said, &said->limits[tcall_is_upper_(said->keyword)],
+                         tcall_is_counted_(said));
     } else {
         tcall_say_limit_(said, &said->limits[letter == 'h'], letter == 'c');
     }
@@ -12376,7 +12379,6 @@ TCALL_SHARED_ void tcall_say_shape_(tcall_said_fault_ *said)
     said->of = tcall_limits_of_(shape->kind);
     tcall_limit_of_(&said->limits[0], shape, false);
     tcall_limit_of_(&said->limits[1], shape, true);
-    said->passed = &said->limits[tcall_is_upper_(said->keyword)];
     tcall_say_misfit_(said, is->keyword);
 }
 
@@ -12505,6 +12507,7 @@ static void tcall_say_row_part_(void *of, char letter)
     tcall_writer *out = said->out;
     const tcall_fault *is = said->is;
     const tcall_row *row = is->row, *other;
+    tcall_limit_ passed;
     if (letter == 'v' && said->key == said->value)
         tcall_write_text(out, "the property name ");
     if (letter == 'o')
@@ -12529,7 +12532,10 @@ static void tcall_say_row_part_(void *of, char letter)
                                     : tcall_text_at_(row->of.text, is->count));
     else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
         tcall_say_list_(out, row);
-    else if (letter == 'y') {
+    else if (letter == 'p') {
+        tcall_limit_by_(&passed, row);
+        tcall_say_limit_(said, &passed, tcall_is_counted_(said));
+    } else if (letter == 'y') {
         tcall_write_text(out, is->count == 1 ? "matches " : "match ");
         tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
     } else if (letter == 'k') {
@@ -12561,9 +12567,6 @@ TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
     for (; row && said->of; row = tcall_row_next_(row))
         if (tcall_limits_by_(row->on) == said->of) /* the last one counts */
             tcall_limit_by_(&said->limits[tcall_is_upper_(row->on)], row);
-    if (said->of)
-        tcall_limit_by_(&said->limits[2], said->is->row);
-    said->passed = &said->limits[2];
     if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
         said->of == TCALL_LIMITS_PROPERTIES_)
         keyword -= 2; /* is said like the one before */
@@ -13807,6 +13810,10 @@ static void tcall_schema_tell_(const tcall_judged_ *judged,
     }
 }
 
+/* So many faults of a schema are reported at most: the next one may be known
+ * only when these are mended. */
+enum { TCALL_SCHEMA_FAULTS_ = 16 };
+
 /* A schema of a row must compile, into the free part of the block, at whose
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
@@ -13826,13 +13833,13 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             TCALL_DRAFT_2020,
                             false,
                             0};
-    int r;
+    int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
         r = source.reader->compile(schema, &author);
         if (schema->reason)
             tcall_schema_tell_(judged, schema);
         author.after = schema->at + 1;
-    } while (schema->reason && desc->report);
+    } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;
@@ -14091,7 +14098,9 @@ TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
         for (i = 0; i < limits->digits; i++)
             one *= 10;
         tcall_put_decimal_(out,
-                           tcall_nearest_(limits, one, one, step ? step : one),
+                           tcall_nearest_(limits,
+                                          limits->how ? limits->number : one,
+                                          one, step ? step : one),
                            limits->digits);
     }
 }
@@ -14811,20 +14820,6 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 
 /* ---- the schema of a tool ---- */
 
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
-{
-    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
-    const tcall_strict_budget_ free = {mode, 999, 999, 999};
-    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
-}
-
 /* Returns the text of the schema that is sent of a tool, or NULL: it is written
  * from its shape. */
 static const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -14838,8 +14833,9 @@ static const char *tcall_tool_schema_(const tcall_tool *tool)
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
+TCALL_SHARED_ tcall_view_ tcall_strict_tool_(tcall_writer *out,
+                                             const tcall_tool *tool,
+                                             uint8_t mode)
 {
     const char *text = tcall_tool_schema_(tool);
     tcall_view_ view = {out, mode, false, 0, 0};
@@ -14855,40 +14851,6 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
                       tcall_text_get_(text, "oneOf") ||
                       tcall_text_get_(text, "allOf");
     return view;
-}
-
-/* Returns whether the tool can be sent as strict. Then what it takes of the
- * budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || needs.optional > budget->optional ||
-        needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
 }
 
 /* ==========================================================================
@@ -19823,6 +19785,53 @@ typedef struct tcall_request_forms_ {
     void (*data)(tcall_writer *out, tcall_str pieces);
 } tcall_request_forms_;
 
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+static tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+static bool tcall_strict_spend_(const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+static bool tcall_strict_write_(tcall_writer *out, const tcall_tool *tool,
+                                tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
+
 /* A request at work: what its forms are filled with. */
 typedef struct tcall_filling_ {
     tcall_writer *out;
@@ -21998,7 +22007,7 @@ static const int8_t tcall_answer_errors_[] = {TCALL_ANSWER_WORDS_(TCALL_X_)};
 
 /* Statuses that leave no doubt. */
 static const struct {
-    uint16_t status;
+    int16_t status;
     int8_t error;
 } tcall_answer_statuses_[] = {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
