@@ -19,21 +19,11 @@ enum {
     TCALL_PARTS_
 };
 
-/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
- * the last nine bytes of the id are one that was made up, also where the item
- * came with those before them. */
-enum {
-    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
-    /* Only while an answer is read: */
-    TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
-};
-
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
     uint8_t kind;  /* tcall_kind, or one of the reader's own */
-    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t flags; /* as tcall_item.flags; TCALL_FLAG_MADE_ID: the last nine
+                    * bytes of the id were made up, also behind one that came */
     uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];

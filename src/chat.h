@@ -25,13 +25,19 @@ typedef enum tcall_kind {
 
 /* What is noted of an item. */
 enum {
-    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
-                              * letters and digits were made up */
-    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
-                              * words */
-    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
-    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
-                              * no signature for this one */
+    TCALL_FLAG_MADE_ID = 1,   /* call, result: the provider gave no id, nine
+                               * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,       /* reasoning: text is the provider's own data, no
+                               * words */
+    TCALL_FLAG_DROPPED = 4,   /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64, /* call: of a provider that signs them, which gave
+                               * no signature for this one */
+    /* private: */
+    TCALL_FLAG_OBJECT_ = 8,   /* the text of a call is known to be one object */
+    TCALL_FLAG_DEFAULT_ = 16, /* while an answer is read: its arguments give
+                               * way to the first piece */
+    TCALL_FLAG_WHOLE_ = 32,   /* likewise: they are whole, the longer counts */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* One thing said in a conversation. */

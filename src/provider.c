@@ -193,12 +193,11 @@ static uint32_t tcall_request_holds_(const tcall_filling_ *f)
  * that; other small letters: the capital one does not hold. */
 static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
 {
-    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
     if (condition <= '9')
         return f->choice == condition;
     if (strchr("smt", condition))
         return tcall_hole_(f, condition).len > 0;
-    return holds == (condition < 'a');
+    return (f->holds >> ((condition | 0x20) - 'a') & 1) == (condition < 'a');
 }
 
 /* Does the user give this member of the body? The key begins with a quote. */

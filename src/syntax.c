@@ -328,10 +328,10 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
 {
     const char c = *at;
     const uint8_t types = tcall_types_from_(c);
-    if (c == ']' && s->state == TCALL_AT_FIRST_)
-        return tcall_syntax_close_(s, at);
     if (!types)
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+        return c == ']' && s->state == TCALL_AT_FIRST_
+                   ? tcall_syntax_close_(s, at)
+                   : tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
         s->types = types;

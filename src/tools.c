@@ -678,6 +678,10 @@ static void tcall_schema_tell_(const tcall_judged_ *judged,
     }
 }
 
+/* So many faults of a schema are reported at most: the next one may be known
+ * only when these are mended. */
+enum { TCALL_SCHEMA_FAULTS_ = 16 };
+
 /* A schema of a row must compile, into the free part of the block, at whose
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
@@ -697,13 +701,13 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             TCALL_DRAFT_2020,
                             false,
                             0};
-    int r;
+    int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
         r = source.reader->compile(schema, &author);
         if (schema->reason)
             tcall_schema_tell_(judged, schema);
         author.after = schema->at + 1;
-    } while (schema->reason && desc->report);
+    } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;

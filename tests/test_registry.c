@@ -629,6 +629,30 @@ static void test_review(void)
     }
 }
 
+/* The faults of a schema are reported in the order of its text, 16 at most. */
+static void test_faults(void)
+{
+    char text[700];
+    int count;
+    for (count = 1; count <= 17; count++) {
+        char *to = text + sprintf(text, "{\"required\":[3],\"properties\":{");
+        const char *at = report;
+        int i, lines = 0;
+        for (i = 1; i < count; i++)
+            to += sprintf(to, "%s\"p%02d\":{\"type\":\"t%d\"}",
+                          i > 1 ? "," : "", i, i);
+        strcpy(to, "}}");
+        CHECK(review(text, 0) == TCALL_E_TOOL);
+        for (; (at = strstr(at, "a: parameters: ")) != NULL; at++, lines++) {
+            char place[40];
+            sprintf(place, lines ? "/properties/p%02d/type: " : "/required/0: ",
+                    lines);
+            CHECK(strncmp(at + 15, place, strlen(place)) == 0);
+        }
+        CHECK(lines == (count < 16 ? count : 16));
+    }
+}
+
 /* A schema with patterns needs somebody who reads them: also one that is
  * compiled for each call. */
 static void test_patterns(void)
@@ -697,6 +721,7 @@ static void test_all_faults(void)
 int main(void)
 {
     test_review();
+    test_faults();
     test_harm();
     test_report();
     test_all_faults();
