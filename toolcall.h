@@ -2080,13 +2080,19 @@ typedef enum tcall_kind {
 
 /* What is noted of an item. */
 enum {
-    TCALL_FLAG_MADE_ID = 1,  /* call, result: the provider gave no id, nine
-                              * letters and digits were made up */
-    TCALL_FLAG_RAW = 2,      /* reasoning: text is the provider's own data, no
-                              * words */
-    TCALL_FLAG_DROPPED = 4,  /* reasoning or signature did not fit the block */
-    TCALL_FLAG_UNSIGNED = 64 /* call: of a provider that signs them, which gave
-                              * no signature for this one */
+    TCALL_FLAG_MADE_ID = 1,   /* call, result: the provider gave no id, nine
+                               * letters and digits were made up */
+    TCALL_FLAG_RAW = 2,       /* reasoning: text is the provider's own data, no
+                               * words */
+    TCALL_FLAG_DROPPED = 4,   /* reasoning or signature did not fit the block */
+    TCALL_FLAG_UNSIGNED = 64, /* call: of a provider that signs them, which gave
+                               * no signature for this one */
+    /* private: */
+    TCALL_FLAG_OBJECT_ = 8,   /* the text of a call is known to be one object */
+    TCALL_FLAG_DEFAULT_ = 16, /* while an answer is read: its arguments give
+                               * way to the first piece */
+    TCALL_FLAG_WHOLE_ = 32,   /* likewise: they are whole, the longer counts */
+    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
 };
 
 /* One thing said in a conversation. */
@@ -5586,10 +5592,10 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
 {
     const char c = *at;
     const uint8_t types = tcall_types_from_(c);
-    if (c == ']' && s->state == TCALL_AT_FIRST_)
-        return tcall_syntax_close_(s, at);
     if (!types)
-        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+        return c == ']' && s->state == TCALL_AT_FIRST_
+                   ? tcall_syntax_close_(s, at)
+                   : tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
         s->types = types;
@@ -12734,21 +12740,11 @@ enum {
     TCALL_PARTS_
 };
 
-/* Flags of items beside those of tcall_item. There TCALL_FLAG_MADE_ID says that
- * the last nine bytes of the id are one that was made up, also where the item
- * came with those before them. */
-enum {
-    TCALL_FLAG_OBJECT_ = 8, /* the text of a call is known to be one object */
-    /* Only while an answer is read: */
-    TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
-    TCALL_FLAGS_ = 0xFF & ~(TCALL_FLAG_DEFAULT_ | TCALL_FLAG_WHOLE_)
-};
-
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
     uint8_t kind;  /* tcall_kind, or one of the reader's own */
-    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t flags; /* as tcall_item.flags; TCALL_FLAG_MADE_ID: the last nine
+                    * bytes of the id were made up, also behind one that came */
     uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
@@ -13814,6 +13810,10 @@ static void tcall_schema_tell_(const tcall_judged_ *judged,
     }
 }
 
+/* So many faults of a schema are reported at most: the next one may be known
+ * only when these are mended. */
+enum { TCALL_SCHEMA_FAULTS_ = 16 };
+
 /* A schema of a row must compile, into the free part of the block, at whose
  * beginning its nodes are not held yet; parameters must take an object. A
  * validator of the user's decides itself what it can check: without memory only
@@ -13833,13 +13833,13 @@ TCALL_SHARED_ int tcall_schema_judge_(const tcall_judged_ *judged,
                             TCALL_DRAFT_2020,
                             false,
                             0};
-    int r;
+    int r, left = TCALL_SCHEMA_FAULTS_;
     do { /* once more for each further fault */
         r = source.reader->compile(schema, &author);
         if (schema->reason)
             tcall_schema_tell_(judged, schema);
         author.after = schema->at + 1;
-    } while (schema->reason && desc->report);
+    } while (schema->reason && desc->report && --left);
     if (foreign) {
         schema->need = 0;
         return r == TCALL_E_SCHEMA ? r : TCALL_OK;
@@ -19911,12 +19911,11 @@ static uint32_t tcall_request_holds_(const tcall_filling_ *f)
  * that; other small letters: the capital one does not hold. */
 static bool tcall_form_wants_(const tcall_filling_ *f, char condition)
 {
-    const bool holds = f->holds >> ((condition | 0x20) - 'a') & 1;
     if (condition <= '9')
         return f->choice == condition;
     if (strchr("smt", condition))
         return tcall_hole_(f, condition).len > 0;
-    return holds == (condition < 'a');
+    return (f->holds >> ((condition | 0x20) - 'a') & 1) == (condition < 'a');
 }
 
 /* Does the user give this member of the body? The key begins with a quote. */
