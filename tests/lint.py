@@ -65,7 +65,7 @@ def taken(path):
     for m in re.finditer(r"^#define (?:[^\n]*\\\n)*[^\n]*\n|"
                          r"^TCALL_(?:OPEN_|EMPTY_)*(?:SHAPE|LIST|CHOICE)(?:_AS)?\([^\n]*\n|"
                          r"^(?:static )?(?:const )?tcall_tool (\w+)\[\w*\] = |"
-                         r"^\s*tool\.(name|description|parameters|shape) = ",
+                         r"^\s*tool\.(name|description|parameters) = ",
                          text, re.M):
         code = m.group(0)
         if not code.startswith("#define") and not code.endswith("\n"):
@@ -81,7 +81,9 @@ def taken(path):
             calls += LINT % (m.group(1), f"TCALL_ARRAY_LEN({m.group(1)})")
         elif m.group(2):
             rows += m.group(2) == "name"
-            calls += f"    {code}\n"
+            # C++ assigns what C wants a type of
+            made = code.replace("= TCALL_", "= (tcall_schema_text)TCALL_")
+            calls += f"    {made}\n"
             continue
         parts.append(code)
     if "    tool." in calls:
