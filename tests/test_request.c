@@ -298,9 +298,10 @@ static void test_servers(void)
             continue;
         CHECK(strcmp(p->url, servers[i].url) == 0);
         CHECK(strcmp(p->key_header, servers[i].header) == 0);
-        CHECK(strcmp(strrchr(p->path, '/'), p->request == tcall_responses.request
-                                                ? "/responses"
-                                                : "/completions") == 0);
+        CHECK(
+            strcmp(strrchr(p->path, '/'), p->request == tcall_responses.request
+                                              ? "/responses"
+                                              : "/completions") == 0);
         ask.choice = TCALL_CHOICE_ONE;
         CHECK(chosen(write_body(p, &ask), servers[i].one));
         ask.choice = TCALL_CHOICE_NONE;
