@@ -76,9 +76,9 @@ TCALL_FORMS_(
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
 
-static const char tcall_anthropic_steps_[] =
-    TCALL_STEPS_("{\"role\":\"assistant\",\"content\":[",
-                 "{\"role\":\"user\",\"content\":[");
+TCALL_MESSAGES_(tcall_anthropic_messages_,
+                "{\"role\":\"assistant\",\"content\":[",
+                "{\"role\":\"user\",\"content\":[")
 
 static const char tcall_anthropic_tool_[] =
     "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
@@ -100,9 +100,9 @@ static const char tcall_anthropic_body_[] =
     ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_anthropic_request_ = {
-    tcall_anthropic_body_,  tcall_anthropic_forms_,
-    tcall_anthropic_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
-    tcall_anthropic_tool_,  NULL};
+    tcall_anthropic_body_,     tcall_anthropic_forms_,
+    tcall_anthropic_messages_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_anthropic_tool_,     NULL};
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_request_,
                 "https://api.anthropic.com", "/v1/messages", "", "x-api-key",

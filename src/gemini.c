@@ -83,8 +83,8 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "", "")
 
-static const char tcall_gemini_steps_[] = TCALL_STEPS_(
-    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
+TCALL_MESSAGES_(tcall_gemini_messages_, "{\"role\":\"model\",\"parts\":[",
+                "{\"role\":\"user\",\"parts\":[")
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tool_[] =
@@ -107,9 +107,9 @@ static const char tcall_gemini_body_[] =
                                       "%<X\"generationConfig\":{\"maxOutputTokens\":%X}%>";
 
 static const tcall_request_forms_ tcall_gemini_request_ = {
-    tcall_gemini_body_,  tcall_gemini_forms_,
-    tcall_gemini_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
-    tcall_gemini_tool_,  NULL};
+    tcall_gemini_body_,     tcall_gemini_forms_,
+    tcall_gemini_messages_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
+    tcall_gemini_tool_,     NULL};
 
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_request_,
                 "https://generativelanguage.googleapis.com",

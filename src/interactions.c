@@ -101,7 +101,7 @@ static const char tcall_interactions_body_[] =
 
 static const tcall_request_forms_ tcall_interactions_request_ = {
     tcall_interactions_body_, tcall_interactions_forms_,
-    tcall_no_steps_,          TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_no_messages_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
     tcall_interactions_tool_, NULL};
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_request_,

@@ -57,7 +57,7 @@ static const char tcall_ollama_body_[] =
 
 static const tcall_request_forms_ tcall_ollama_request_ = {
     tcall_ollama_body_,   tcall_ollama_forms_,
-    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
+    tcall_messages_,      TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
     tcall_function_tool_, NULL};
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_request_, "http://127.0.0.1:11434",

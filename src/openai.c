@@ -101,7 +101,7 @@ static const char tcall_openai_body_[] =
 /* OpenAI's own has no reasoning that goes back. */
 static const tcall_request_forms_ tcall_openai_request_ = {
     tcall_openai_body_,   tcall_openai_forms_,
-    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_messages_,      TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
     tcall_function_tool_, NULL};
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_request_, "https://api.openai.com",

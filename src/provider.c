@@ -51,15 +51,20 @@ enum {
     TCALL_SIDE_PARTS_CALLS_,
     TCALL_SIDE_USER_,
     TCALL_SIDE_RESULTS_,
-    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
-    TCALL_SIDES_COUNT_
+    TCALL_SIDE_SHOWN_ /* the user's, which an image began */
 };
+
+/* What leads to a side, of the model from the one before, and what ends a
+ * message there. One of the model is ended behind its text. */
+typedef struct tcall_side_forms_ {
+    const char *lead, *end;
+} tcall_side_forms_;
 
 /* How a format writes its requests. */
 typedef struct tcall_request_forms_ {
     const char *body;
-    const char *items;                   /* made by TCALL_FORMS_ */
-    const char *steps;                   /* of a message that holds items */
+    const char *const *items;          /* made by TCALL_FORMS_ */
+    const tcall_side_forms_ *messages; /* that hold items; by TCALL_SIDE_..._ */
     uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
     const char *tool;
     /* Writes reasoning that is no words as a member of a message; NULL: the
@@ -415,11 +420,11 @@ enum {
 };
 
 /* The forms of a format; "": items that are never written. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning,  \
-                     data, thought, next_image, next_user)                     \
-    static const char me[] = user                                              \
-        "\0" text "\0" call "\0" result "\0" reasoning "\0" image "\0" failure \
-        "\0" data "\0" thought "\0" next_image "\0" next_user;
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, thought, next_image, next_user)                    \
+    static const char *const me[] = {user,      text,       call,     result, \
+                                     reasoning, image,      failure,  data,   \
+                                     thought,   next_image, next_user};
 
 /* ---- the conversation ---- */
 
@@ -509,13 +514,17 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-/* What leads to each side, of the model from the one before, and then what ends
- * a message there. One of the model is ended behind its text. */
-static const char tcall_message_steps_[] =
-    "\0{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0"
-    "{\"role\":\"assistant\",\"content\":[\0,{\"type\":\"text\",\"text\":\"\0"
-    "\"}],\"tool_calls\":[\0\0\0\0"
-    "\0\0\"}\0]}\0\0\"}]}\0]}\0\0\0]}";
+static const tcall_side_forms_ tcall_messages_[] = {
+    {"", ""},
+    {"{\"role\":\"assistant\"", ""},
+    {",\"content\":\"", "\"}"},
+    {"\",\"tool_calls\":[", "]}"},
+    {"{\"role\":\"assistant\",\"content\":[", ""},
+    {",{\"type\":\"text\",\"text\":\"", "\"}]}"},
+    {"\"}],\"tool_calls\":[", "]}"},
+    {"", ""},
+    {"", ""},
+    {"", "]}"}};
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -524,39 +533,40 @@ static const char tcall_message_steps_[] =
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_STEPS_(model, user) \
-    "\0" model "\0\0\0\0\0\0" user "\0" user "\0\0\0\0]}\0\0\0\0\0]}\0]}\0"
-static const char tcall_no_steps_[2 * TCALL_SIDES_COUNT_] = "";
+#define TCALL_MESSAGES_(me, model, user)                             \
+    static const tcall_side_forms_ me[] = {                          \
+        {"", ""}, {model, ""}, {"", "]}"},   {"", ""},     {"", ""}, \
+        {"", ""}, {"", ""},    {user, "]}"}, {user, "]}"}, {"", ""}};
+static const tcall_side_forms_ tcall_no_messages_[] = {
+    {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""},
+    {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""}};
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
-static const char *tcall_step_(const tcall_filling_ *f, unsigned row)
-{
-    return tcall_nth_(f->forms->steps, row);
-}
-
 static void tcall_message_end_(tcall_filling_ *f)
 {
+    const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_text(f->out, tcall_step_(f, ++f->side));
-    tcall_write_text(f->out, tcall_step_(f, TCALL_SIDES_COUNT_ + f->side));
+        tcall_write_text(f->out, messages[++f->side].lead);
+    tcall_write_text(f->out, messages[f->side].end);
     f->side = TCALL_SIDE_NONE_;
 }
 
 static void tcall_message_to_(tcall_filling_ *f, unsigned to)
 {
+    const tcall_side_forms_ *messages = f->forms->messages;
     const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (*tcall_step_(f, first))
+        if (*messages[first].lead)
             tcall_write_comma_(f->out);
         f->side = (uint8_t)(first - 1);
     }
     while (f->side < to)
-        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+        tcall_write_text(f->out, messages[++f->side].lead);
 }
 
 /* Do messages hold all kinds of items, if there are any? */
@@ -589,10 +599,9 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
     const tcall_item *item = f->item;
-    const char *forms = f->forms->items, *form;
+    const char *const *forms = f->forms->items;
     unsigned row = item->kind;
-    if (row == TCALL_ITEM_RESULT && item->error &&
-        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+    if (row == TCALL_ITEM_RESULT && item->error && *forms[TCALL_FORM_FAILURE_])
         row = TCALL_FORM_FAILURE_;
     if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
@@ -601,8 +610,7 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (side == TCALL_SIDE_SHOWN_ && f->side == side)
         row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_;
-    form = tcall_nth_(forms, row);
-    return side && *form ? form : NULL;
+    return side && *forms[row] ? forms[row] : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -669,17 +677,22 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 {
     const tcall_chat *chat = f->request->chat;
+    unsigned passes = 1u << TCALL_PASS_REASONING_; /* the first finds others */
     uint8_t pass;
-    size_t at, next = from;
+    size_t at = from, next;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
+        if (!(passes >> pass & 1))
+            continue;
         for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
                                !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
-            if (pass != tcall_pass_of_(f, after_call) &&
-                (pass != TCALL_PASS_RESULTS_ ||
-                 f->item->kind != TCALL_ITEM_CALL))
+            const bool call = f->item->kind == TCALL_ITEM_CALL;
+            uint8_t own;
+            after_call = after_call || call;
+            own = tcall_pass_of_(f, after_call);
+            passes |= 1u << own | (unsigned)call << TCALL_PASS_RESULTS_;
+            if (pass != own && (pass != TCALL_PASS_RESULTS_ || !call))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)

@@ -111,7 +111,7 @@ static const char tcall_responses_body_[] =
 
 static const tcall_request_forms_ tcall_responses_request_ = {
     tcall_responses_body_, tcall_responses_forms_,
-    tcall_no_steps_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_no_messages_,    TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
     tcall_responses_tool_, NULL};
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_request_,

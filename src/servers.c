@@ -131,7 +131,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 /* A server's reasoning may go back. */
 static const tcall_request_forms_ tcall_openai_served_ = {
     tcall_openai_body_,   tcall_openai_forms_,
-    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_messages_,      TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
     tcall_function_tool_, tcall_write_details_};
 #define tcall_responses_served_ tcall_responses_request_
 
