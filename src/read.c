@@ -156,11 +156,6 @@ static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
 }
 
 #ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, const struct tcall_num_ *number)
-{
-    return tcall_num_double_(number, to);
-}
-
 /* The same of an int64_t or a double, which is stored if it fits. A double that
  * has no bound on that side may be beyond what millionths can say. */
 static uint8_t tcall_place_wide_(const tcall_place_ *place,
@@ -731,9 +726,10 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
     if (s->error)
-        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
-                             ? TCALL_E_BAD_VALUE
-                             : s->error;
+        decoder->error =
+            (int16_t)(s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                          ? TCALL_E_BAD_VALUE
+                          : s->error);
     return decoder->error;
 }
 
@@ -741,7 +737,7 @@ int tcall_decoder_end(tcall_decoder *decoder)
 {
     tcall_syntax_ *s = &decoder->syntax;
     if (!s->error && tcall_syntax_end_(s) < 0)
-        decoder->error = s->error;
+        decoder->error = (int16_t)s->error;
     return decoder->error;
 }
 

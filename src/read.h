@@ -92,9 +92,7 @@ typedef struct tcall_decoder tcall_decoder;
 struct tcall_decoder {
     tcall_syntax_ syntax; /* private */
 
-    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
     tcall_fit_ fit;
@@ -109,6 +107,8 @@ struct tcall_decoder {
     void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
     void *user;
 
+    int16_t error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
 

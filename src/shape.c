@@ -24,3 +24,10 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
         list = tcall_word_next_(list);
     return list;
 }
+
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
+{
+    return tcall_num_double_(number, to);
+}
+#endif
