@@ -1639,9 +1639,7 @@ typedef struct tcall_decoder tcall_decoder;
 struct tcall_decoder {
     tcall_syntax_ syntax; /* private */
 
-    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
     tcall_fit_ fit;
@@ -1656,6 +1654,8 @@ struct tcall_decoder {
     void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
     void *user;
 
+    int16_t error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
     tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
 
@@ -5266,6 +5266,13 @@ TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
     return list;
 }
 
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
+{
+    return tcall_num_double_(number, to);
+}
+#endif
+
 /* ==========================================================================
  * >>syntax
  */
@@ -7371,11 +7378,6 @@ static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
 }
 
 #ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, const struct tcall_num_ *number)
-{
-    return tcall_num_double_(number, to);
-}
-
 /* The same of an int64_t or a double, which is stored if it fits. A double that
  * has no bound on that side may be beyond what millionths can say. */
 static uint8_t tcall_place_wide_(const tcall_place_ *place,
@@ -7946,9 +7948,10 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
     if (s->error)
-        decoder->error = s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
-                             ? TCALL_E_BAD_VALUE
-                             : s->error;
+        decoder->error =
+            (int16_t)(s->error == TCALL_E_NUL || s->error < TCALL_E_DEPTH
+                          ? TCALL_E_BAD_VALUE
+                          : s->error);
     return decoder->error;
 }
 
@@ -7956,7 +7959,7 @@ int tcall_decoder_end(tcall_decoder *decoder)
 {
     tcall_syntax_ *s = &decoder->syntax;
     if (!s->error && tcall_syntax_end_(s) < 0)
-        decoder->error = s->error;
+        decoder->error = (int16_t)s->error;
     return decoder->error;
 }
 
@@ -19129,8 +19132,11 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
-        return call->error;
-    tcall_output_clear_(cx);
+        r = call->error;
+    else
+        tcall_output_clear_(cx);
+    cx->out = NULL;
+    cx->out_start = NULL;
     return r;
 }
 
@@ -19769,15 +19775,20 @@ enum {
     TCALL_SIDE_PARTS_CALLS_,
     TCALL_SIDE_USER_,
     TCALL_SIDE_RESULTS_,
-    TCALL_SIDE_SHOWN_, /* the user's, which an image began */
-    TCALL_SIDES_COUNT_
+    TCALL_SIDE_SHOWN_ /* the user's, which an image began */
 };
+
+/* What leads to a side, of the model from the one before, and what ends a
+ * message there. One of the model is ended behind its text. */
+typedef struct tcall_side_forms_ {
+    const char *lead, *end;
+} tcall_side_forms_;
 
 /* How a format writes its requests. */
 typedef struct tcall_request_forms_ {
     const char *body;
-    const char *items;                   /* made by TCALL_FORMS_ */
-    const char *steps;                   /* of a message that holds items */
+    const char *const *items;          /* made by TCALL_FORMS_ */
+    const tcall_side_forms_ *messages; /* that hold items; by TCALL_SIDE_..._ */
     uint8_t sides[TCALL_ITEM_IMAGE + 1]; /* by kind: TCALL_SIDE_..._ */
     const char *tool;
     /* Writes reasoning that is no words as a member of a message; NULL: the
@@ -20133,11 +20144,11 @@ enum {
 };
 
 /* The forms of a format; "": items that are never written. */
-#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning,  \
-                     data, thought, next_image, next_user)                     \
-    static const char me[] = user                                              \
-        "\0" text "\0" call "\0" result "\0" reasoning "\0" image "\0" failure \
-        "\0" data "\0" thought "\0" next_image "\0" next_user;
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, thought, next_image, next_user)                    \
+    static const char *const me[] = {user,      text,       call,     result, \
+                                     reasoning, image,      failure,  data,   \
+                                     thought,   next_image, next_user};
 
 /* ---- the conversation ---- */
 
@@ -20227,13 +20238,17 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-/* What leads to each side, of the model from the one before, and then what ends
- * a message there. One of the model is ended behind its text. */
-static const char tcall_message_steps_[] =
-    "\0{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0"
-    "{\"role\":\"assistant\",\"content\":[\0,{\"type\":\"text\",\"text\":\"\0"
-    "\"}],\"tool_calls\":[\0\0\0\0"
-    "\0\0\"}\0]}\0\0\"}]}\0]}\0\0\0]}";
+static const tcall_side_forms_ tcall_messages_[] = {
+    {"", ""},
+    {"{\"role\":\"assistant\"", ""},
+    {",\"content\":\"", "\"}"},
+    {"\",\"tool_calls\":[", "]}"},
+    {"{\"role\":\"assistant\",\"content\":[", ""},
+    {",{\"type\":\"text\",\"text\":\"", "\"}]}"},
+    {"\"}],\"tool_calls\":[", "]}"},
+    {"", ""},
+    {"", ""},
+    {"", "]}"}};
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -20242,39 +20257,40 @@ static const char tcall_message_steps_[] =
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_STEPS_(model, user) \
-    "\0" model "\0\0\0\0\0\0" user "\0" user "\0\0\0\0]}\0\0\0\0\0]}\0]}\0"
-static const char tcall_no_steps_[2 * TCALL_SIDES_COUNT_] = "";
+#define TCALL_MESSAGES_(me, model, user)                             \
+    static const tcall_side_forms_ me[] = {                          \
+        {"", ""}, {model, ""}, {"", "]}"},   {"", ""},     {"", ""}, \
+        {"", ""}, {"", ""},    {user, "]}"}, {user, "]}"}, {"", ""}};
+static const tcall_side_forms_ tcall_no_messages_[] = {
+    {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""},
+    {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""}};
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
-static const char *tcall_step_(const tcall_filling_ *f, unsigned row)
-{
-    return tcall_nth_(f->forms->steps, row);
-}
-
 static void tcall_message_end_(tcall_filling_ *f)
 {
+    const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_text(f->out, tcall_step_(f, ++f->side));
-    tcall_write_text(f->out, tcall_step_(f, TCALL_SIDES_COUNT_ + f->side));
+        tcall_write_text(f->out, messages[++f->side].lead);
+    tcall_write_text(f->out, messages[f->side].end);
     f->side = TCALL_SIDE_NONE_;
 }
 
 static void tcall_message_to_(tcall_filling_ *f, unsigned to)
 {
+    const tcall_side_forms_ *messages = f->forms->messages;
     const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (*tcall_step_(f, first))
+        if (*messages[first].lead)
             tcall_write_comma_(f->out);
         f->side = (uint8_t)(first - 1);
     }
     while (f->side < to)
-        tcall_write_text(f->out, tcall_step_(f, ++f->side));
+        tcall_write_text(f->out, messages[++f->side].lead);
 }
 
 /* Do messages hold all kinds of items, if there are any? */
@@ -20307,10 +20323,9 @@ static unsigned tcall_side_of_(const tcall_filling_ *f)
 static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
 {
     const tcall_item *item = f->item;
-    const char *forms = f->forms->items, *form;
+    const char *const *forms = f->forms->items;
     unsigned row = item->kind;
-    if (row == TCALL_ITEM_RESULT && item->error &&
-        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+    if (row == TCALL_ITEM_RESULT && item->error && *forms[TCALL_FORM_FAILURE_])
         row = TCALL_FORM_FAILURE_;
     if (row == TCALL_ITEM_REASONING && item->flags & TCALL_FLAG_RAW)
         row = TCALL_FORM_DATA_;
@@ -20319,8 +20334,7 @@ static const char *tcall_form_of_(const tcall_filling_ *f, unsigned side)
     if (side == TCALL_SIDE_SHOWN_ && f->side == side)
         row = row == TCALL_ITEM_USER ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_;
-    form = tcall_nth_(forms, row);
-    return side && *form ? form : NULL;
+    return side && *forms[row] ? forms[row] : NULL;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -20387,17 +20401,22 @@ static void tcall_write_item_(tcall_filling_ *f, size_t at)
 static size_t tcall_write_answer_(tcall_filling_ *f, size_t from)
 {
     const tcall_chat *chat = f->request->chat;
+    unsigned passes = 1u << TCALL_PASS_REASONING_; /* the first finds others */
     uint8_t pass;
-    size_t at, next = from;
+    size_t at = from, next;
     for (pass = 0; pass <= TCALL_PASS_RESULTS_; pass++) {
         bool after_call = false;
+        if (!(passes >> pass & 1))
+            continue;
         for (at = next = from; tcall_chat_next(chat, &next, f->item) &&
                                !tcall_is_users_(f->item->kind);
              at = next) {
-            after_call = after_call || f->item->kind == TCALL_ITEM_CALL;
-            if (pass != tcall_pass_of_(f, after_call) &&
-                (pass != TCALL_PASS_RESULTS_ ||
-                 f->item->kind != TCALL_ITEM_CALL))
+            const bool call = f->item->kind == TCALL_ITEM_CALL;
+            uint8_t own;
+            after_call = after_call || call;
+            own = tcall_pass_of_(f, after_call);
+            passes |= 1u << own | (unsigned)call << TCALL_PASS_RESULTS_;
+            if (pass != own && (pass != TCALL_PASS_RESULTS_ || !call))
                 continue;
             tcall_item_prepare_(f);
             if (pass == TCALL_PASS_RESULTS_)
@@ -23303,7 +23322,7 @@ static const char tcall_openai_body_[] =
 /* OpenAI's own has no reasoning that goes back. */
 static const tcall_request_forms_ tcall_openai_request_ = {
     tcall_openai_body_,   tcall_openai_forms_,
-    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_messages_,      TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
     tcall_function_tool_, NULL};
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_request_, "https://api.openai.com",
@@ -23385,9 +23404,9 @@ TCALL_FORMS_(
     "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "", "")
 
-static const char tcall_anthropic_steps_[] =
-    TCALL_STEPS_("{\"role\":\"assistant\",\"content\":[",
-                 "{\"role\":\"user\",\"content\":[");
+TCALL_MESSAGES_(tcall_anthropic_messages_,
+                "{\"role\":\"assistant\",\"content\":[",
+                "{\"role\":\"user\",\"content\":[")
 
 static const char tcall_anthropic_tool_[] =
     "{\"name\":\"%N\",\"description\":\"%T\",\"input_schema\":%J"
@@ -23409,9 +23428,9 @@ static const char tcall_anthropic_body_[] =
     ",\"stream\":%<Rtrue%>%<rfalse%>";
 
 static const tcall_request_forms_ tcall_anthropic_request_ = {
-    tcall_anthropic_body_,  tcall_anthropic_forms_,
-    tcall_anthropic_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
-    tcall_anthropic_tool_,  NULL};
+    tcall_anthropic_body_,     tcall_anthropic_forms_,
+    tcall_anthropic_messages_, TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_anthropic_tool_,     NULL};
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_request_,
                 "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
@@ -23477,7 +23496,7 @@ static const char tcall_ollama_body_[] =
 
 static const tcall_request_forms_ tcall_ollama_request_ = {
     tcall_ollama_body_,   tcall_ollama_forms_,
-    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
+    tcall_messages_,      TCALL_MESSAGE_SIDES_(TCALL_SIDE_USER_),
     tcall_function_tool_, NULL};
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_request_, "http://127.0.0.1:11434",
@@ -23596,7 +23615,7 @@ static const char tcall_responses_body_[] =
 
 static const tcall_request_forms_ tcall_responses_request_ = {
     tcall_responses_body_, tcall_responses_forms_,
-    tcall_no_steps_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_no_messages_,    TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
     tcall_responses_tool_, NULL};
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_request_,
@@ -23685,8 +23704,8 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "", "")
 
-static const char tcall_gemini_steps_[] = TCALL_STEPS_(
-    "{\"role\":\"model\",\"parts\":[", "{\"role\":\"user\",\"parts\":[");
+TCALL_MESSAGES_(tcall_gemini_messages_, "{\"role\":\"model\",\"parts\":[",
+                "{\"role\":\"user\",\"parts\":[")
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tool_[] =
@@ -23709,9 +23728,9 @@ static const char tcall_gemini_body_[] =
                                       "%<X\"generationConfig\":{\"maxOutputTokens\":%X}%>";
 
 static const tcall_request_forms_ tcall_gemini_request_ = {
-    tcall_gemini_body_,  tcall_gemini_forms_,
-    tcall_gemini_steps_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
-    tcall_gemini_tool_,  NULL};
+    tcall_gemini_body_,     tcall_gemini_forms_,
+    tcall_gemini_messages_, TCALL_ALL_SIDES_(TCALL_SIDE_RESULTS_),
+    tcall_gemini_tool_,     NULL};
 
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_request_,
                 "https://generativelanguage.googleapis.com",
@@ -23819,7 +23838,7 @@ static const char tcall_interactions_body_[] =
 
 static const tcall_request_forms_ tcall_interactions_request_ = {
     tcall_interactions_body_, tcall_interactions_forms_,
-    tcall_no_steps_,          TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
+    tcall_no_messages_,       TCALL_ALL_SIDES_(TCALL_SIDE_USER_),
     tcall_interactions_tool_, NULL};
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_request_,
@@ -23953,7 +23972,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 /* A server's reasoning may go back. */
 static const tcall_request_forms_ tcall_openai_served_ = {
     tcall_openai_body_,   tcall_openai_forms_,
-    tcall_message_steps_, TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
+    tcall_messages_,      TCALL_MESSAGE_SIDES_(TCALL_SIDE_SHOWN_),
     tcall_function_tool_, tcall_write_details_};
 #define tcall_responses_served_ tcall_responses_request_
 

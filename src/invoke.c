@@ -1173,8 +1173,11 @@ TCALL_NOINLINE_ static int tcall_invoke_go_(tcall *tc, tcall_call *call,
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
-        return call->error;
-    tcall_output_clear_(cx);
+        r = call->error;
+    else
+        tcall_output_clear_(cx);
+    cx->out = NULL;
+    cx->out_start = NULL;
     return r;
 }
 
