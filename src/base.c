@@ -464,21 +464,40 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
+/* Compares the digits before the point of a number, the last one raised by
+ * more, with the whole part of fraction * 2^exponent; *at: the digit behind
+ * them. */
+static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
+                                   uint64_t fraction, int exponent,
+                                   uint32_t *limb, const char **at)
+{
+    const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
+    int i, order = 0;
+    memset(limb, 0, (size_t)limbs * sizeof *limb);
+    *at = number->first;
+    for (i = number->top; i >= 0; i--) {
+        const int raised = *at == number->last ? more : 0;
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at) + raised);
+    }
+    for (i = limbs; i-- > 0 && !order;)
+        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
+                (limb[i] < tcall_limb_(fraction, exponent, i));
+    return order;
+}
+
 /* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
  * or > 0. It is 0 as well where that hangs on digits that were cut off. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
-    const int whole = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
     const int parts = tcall_limbs_for_(-exponent);
-    const char *at = number->first;
-    uint32_t limb[TCALL_LIMBS_] = {0};
-    int i, order = 0;
-    for (i = number->top; i >= 0; i--)
-        tcall_limbs_ten_(limb, whole, tcall_num_digit_(number, &at));
-    for (i = whole; i-- > 0 && !order;)
-        order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
-                (limb[i] < tcall_limb_(fraction, exponent, i));
+    const char *at;
+    uint32_t limb[TCALL_LIMBS_];
+    int i, order = tcall_num_whole_beside_(number, 0, fraction, exponent, limb,
+                                           &at);
+    if (order < 0 && number->cut &&
+        tcall_num_whole_beside_(number, 1, fraction, exponent, limb, &at) > 0)
+        return 0;
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
         order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
