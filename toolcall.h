@@ -15546,13 +15546,13 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *small = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(small, end, 'a');
+    const char *lower = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(lower, end, 'a');
     if (after == at)
         after = tcall_row_(at, end, '0');
-    else if (small - at > 1 && after > small &&
-             !(after - small == 1 && *small == 's')) /* but for PDFs */
-        after = small - 1; /* HTTPServer: the last capital begins a word */
+    else if (lower - at > 1 && after > lower &&
+             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
+        after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
         (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
         return false;
@@ -16292,11 +16292,11 @@ static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
 static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
-    const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    size_t texts = 0;
+    const tcall_tool *tool = tc->desc.tools;
+    size_t texts = 0, left = tc->desc.tool_count;
     tcall_writer shapes;
     tcall_writer_init(&shapes, NULL, 0);
-    for (; tool < end; tool++) {
+    for (; left; left--, tool++) {
         const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
@@ -18712,8 +18712,9 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
     uint32_t least = 0, next = UINT32_MAX;
     const tcall_hook *hook;
     uint16_t i;
-    if (place)
-        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    if (hook)
+        least = tcall_hook_rank_(hook, place);
     for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
          i++) {
         uint32_t rank = tcall_hook_rank_(hook, i);
@@ -26221,12 +26222,13 @@ static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
     const tcall_tool *tool = mcp->desc.tools;
-    const tcall_tool *end = tool + mcp->desc.tool_count;
-    while (tool < end &&
+    size_t left = mcp->desc.tool_count;
+    for (; left &&
            !tcall_mcp_is_(mcp->message.params.name,
-                          TCALL_FETCH_POINTER_(const char *, &tool->name)))
+                          TCALL_FETCH_POINTER_(const char *, &tool->name));
+         left--)
         tool++;
-    mcp->tool = tool < end ? tool : NULL;
+    mcp->tool = left ? tool : NULL;
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash

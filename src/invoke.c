@@ -734,8 +734,9 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
     uint32_t least = 0, next = UINT32_MAX;
     const tcall_hook *hook;
     uint16_t i;
-    if (place)
-        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u), place);
+    hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    if (hook)
+        least = tcall_hook_rank_(hook, place);
     for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
          i++) {
         uint32_t rank = tcall_hook_rank_(hook, i);

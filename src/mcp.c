@@ -205,12 +205,13 @@ static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
     const tcall_tool *tool = mcp->desc.tools;
-    const tcall_tool *end = tool + mcp->desc.tool_count;
-    while (tool < end &&
+    size_t left = mcp->desc.tool_count;
+    for (; left &&
            !tcall_mcp_is_(mcp->message.params.name,
-                          TCALL_FETCH_POINTER_(const char *, &tool->name)))
+                          TCALL_FETCH_POINTER_(const char *, &tool->name));
+         left--)
         tool++;
-    mcp->tool = tool < end ? tool : NULL;
+    mcp->tool = left ? tool : NULL;
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash

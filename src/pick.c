@@ -337,13 +337,13 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *small = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(small, end, 'a');
+    const char *lower = tcall_row_(at, end, 'A');
+    const char *after = tcall_row_(lower, end, 'a');
     if (after == at)
         after = tcall_row_(at, end, '0');
-    else if (small - at > 1 && after > small &&
-             !(after - small == 1 && *small == 's')) /* but for PDFs */
-        after = small - 1; /* HTTPServer: the last capital begins a word */
+    else if (lower - at > 1 && after > lower &&
+             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
+        after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
         (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
         return false;
@@ -1083,11 +1083,11 @@ static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
 static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
-    const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
-    size_t texts = 0;
+    const tcall_tool *tool = tc->desc.tools;
+    size_t texts = 0, left = tc->desc.tool_count;
     tcall_writer shapes;
     tcall_writer_init(&shapes, NULL, 0);
-    for (; tool < end; tool++) {
+    for (; left; left--, tool++) {
         const char *schema = tool->provider_schema.text;
         int i = 0;
         while (i < count && picks[i].tool != tool)
