@@ -419,12 +419,25 @@ enum {
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; "": items that are never written. */
+/* The forms of a format; "": items that are never written. Each is an array of
+ * its own, so that programs without the format do not carry its texts. */
 #define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
                      data, thought, next_image, next_user)                    \
-    static const char *const me[] = {user,      text,       call,     result, \
-                                     reasoning, image,      failure,  data,   \
-                                     thought,   next_image, next_user};
+    static const char me##user_[] = user;                                     \
+    static const char me##text_[] = text;                                     \
+    static const char me##call_[] = call;                                     \
+    static const char me##result_[] = result;                                 \
+    static const char me##reasoning_[] = reasoning;                           \
+    static const char me##image_[] = image;                                   \
+    static const char me##failure_[] = failure;                               \
+    static const char me##data_[] = data;                                     \
+    static const char me##thought_[] = thought;                               \
+    static const char me##next_image_[] = next_image;                         \
+    static const char me##next_user_[] = next_user;                           \
+    static const char *const me[] = {                                         \
+        me##user_,      me##text_,       me##call_,     me##result_,          \
+        me##reasoning_, me##image_,      me##failure_,  me##data_,            \
+        me##thought_,   me##next_image_, me##next_user_};
 
 /* ---- the conversation ---- */
 
@@ -514,17 +527,31 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
+static const char tcall_side_nothing_[] = "";
+static const char tcall_side_list_end_[] = "]}";
+static const char tcall_side_model_[] = "{\"role\":\"assistant\"";
+static const char tcall_side_text_[] = ",\"content\":\"";
+static const char tcall_side_text_end_[] = "\"}";
+static const char tcall_side_calls_[] = "\",\"tool_calls\":[";
+static const char tcall_side_parts_[] = "{\"role\":\"assistant\",\"content\":[";
+static const char tcall_side_parts_text_[] = ",{\"type\":\"text\",\"text\":\"";
+static const char tcall_side_parts_text_end_[] = "\"}]}";
+static const char tcall_side_parts_calls_[] = "\"}],\"tool_calls\":[";
+#define TCALL_SIDE_NOTHING_                      \
+    {                                            \
+        tcall_side_nothing_, tcall_side_nothing_ \
+    }
 static const tcall_side_forms_ tcall_messages_[] = {
-    {"", ""},
-    {"{\"role\":\"assistant\"", ""},
-    {",\"content\":\"", "\"}"},
-    {"\",\"tool_calls\":[", "]}"},
-    {"{\"role\":\"assistant\",\"content\":[", ""},
-    {",{\"type\":\"text\",\"text\":\"", "\"}]}"},
-    {"\"}],\"tool_calls\":[", "]}"},
-    {"", ""},
-    {"", ""},
-    {"", "]}"}};
+    TCALL_SIDE_NOTHING_,
+    {tcall_side_model_, tcall_side_nothing_},
+    {tcall_side_text_, tcall_side_text_end_},
+    {tcall_side_calls_, tcall_side_list_end_},
+    {tcall_side_parts_, tcall_side_nothing_},
+    {tcall_side_parts_text_, tcall_side_parts_text_end_},
+    {tcall_side_parts_calls_, tcall_side_list_end_},
+    TCALL_SIDE_NOTHING_,
+    TCALL_SIDE_NOTHING_,
+    {tcall_side_nothing_, tcall_side_list_end_}};
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -533,13 +560,25 @@ static const tcall_side_forms_ tcall_messages_[] = {
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_MESSAGES_(me, model, user)                             \
-    static const tcall_side_forms_ me[] = {                          \
-        {"", ""}, {model, ""}, {"", "]}"},   {"", ""},     {"", ""}, \
-        {"", ""}, {"", ""},    {user, "]}"}, {user, "]}"}, {"", ""}};
+#define TCALL_MESSAGES_(me, model, user)             \
+    static const char me##model_[] = model;          \
+    static const char me##user_[] = user;            \
+    static const tcall_side_forms_ me[] = {          \
+        TCALL_SIDE_NOTHING_,                         \
+        {me##model_, tcall_side_nothing_},           \
+        {tcall_side_nothing_, tcall_side_list_end_}, \
+        TCALL_SIDE_NOTHING_,                         \
+        TCALL_SIDE_NOTHING_,                         \
+        TCALL_SIDE_NOTHING_,                         \
+        TCALL_SIDE_NOTHING_,                         \
+        {me##user_, tcall_side_list_end_},           \
+        {me##user_, tcall_side_list_end_},           \
+        TCALL_SIDE_NOTHING_};
 static const tcall_side_forms_ tcall_no_messages_[] = {
-    {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""},
-    {"", ""}, {"", ""}, {"", ""}, {"", ""}, {"", ""}};
+    TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_,
+    TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_,
+    TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_,
+    TCALL_SIDE_NOTHING_};
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
