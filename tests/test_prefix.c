@@ -297,6 +297,20 @@ static void test_forgotten(const wire_format *format)
 }
 #endif
 
+/* What was said stays as it is when an answer is an error. */
+static void test_error(const wire_format *format)
+{
+    static const char error[] = "{\"error\":{\"message\":\"not today\"}}";
+    tcall_reader reader;
+    size_t low;
+    converse(format);
+    low = block.low;
+    tcall_reader_init(&reader, format->provider, &chat, NULL, NULL);
+    tcall_reader_feed(&reader, error, strlen(error));
+    CHECK(tcall_reader_end(&reader) < 0 && block.low == low);
+    write_request(format, true);
+}
+
 int main(void)
 {
     size_t i;
@@ -305,6 +319,7 @@ int main(void)
         int failed = check_failed;
         for (n = 0; n < 1500; n += CHECK_EVERY)
             converse(&formats[i]);
+        test_error(&formats[i]);
 #ifndef TEST_LINKED
         test_forgotten(&formats[i]);
 #endif
