@@ -18712,7 +18712,7 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
     uint32_t least = 0, next = UINT32_MAX;
     const tcall_hook *hook;
     uint16_t i;
-    hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    hook = tcall_hook_at_(cx, place - 1u); /* NULL: none has ended */
     if (hook)
         least = tcall_hook_rank_(hook, place);
     for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
@@ -19799,7 +19799,7 @@ enum {
 };
 
 /* What leads to a side, of the model from the one before, and what ends a
- * message there. One of the model is ended behind its text. */
+ * message there; NULL: nothing. One of the model is ended behind its text. */
 typedef struct tcall_side_forms_ {
     const char *lead, *end;
 } tcall_side_forms_;
@@ -20271,7 +20271,6 @@ static void tcall_item_prepare_(tcall_filling_ *f)
  * each, but what an image of the user begins.
  */
 
-static const char tcall_side_nothing_[] = "";
 static const char tcall_side_list_end_[] = "]}";
 static const char tcall_side_model_[] = "{\"role\":\"assistant\"";
 static const char tcall_side_text_[] = ",\"content\":\"";
@@ -20281,21 +20280,17 @@ static const char tcall_side_parts_[] = "{\"role\":\"assistant\",\"content\":[";
 static const char tcall_side_parts_text_[] = ",{\"type\":\"text\",\"text\":\"";
 static const char tcall_side_parts_text_end_[] = "\"}]}";
 static const char tcall_side_parts_calls_[] = "\"}],\"tool_calls\":[";
-#define TCALL_SIDE_NOTHING_                      \
-    {                                            \
-        tcall_side_nothing_, tcall_side_nothing_ \
-    }
 static const tcall_side_forms_ tcall_messages_[] = {
-    TCALL_SIDE_NOTHING_,
-    {tcall_side_model_, tcall_side_nothing_},
+    {NULL, NULL},
+    {tcall_side_model_, NULL},
     {tcall_side_text_, tcall_side_text_end_},
     {tcall_side_calls_, tcall_side_list_end_},
-    {tcall_side_parts_, tcall_side_nothing_},
+    {tcall_side_parts_, NULL},
     {tcall_side_parts_text_, tcall_side_parts_text_end_},
     {tcall_side_parts_calls_, tcall_side_list_end_},
-    TCALL_SIDE_NOTHING_,
-    TCALL_SIDE_NOTHING_,
-    {tcall_side_nothing_, tcall_side_list_end_}};
+    {NULL, NULL},
+    {NULL, NULL},
+    {NULL, tcall_side_list_end_}};
 #define TCALL_MESSAGE_SIDES_(image)                            \
     {                                                          \
         TCALL_SIDE_USER_, TCALL_SIDE_TEXT_, TCALL_SIDE_CALLS_, \
@@ -20304,37 +20299,39 @@ static const tcall_side_forms_ tcall_messages_[] = {
 
 /* The same of a format whose messages hold all kinds of items, and of one that
  * has none. */
-#define TCALL_MESSAGES_(me, model, user)             \
-    static const char me##model_[] = model;          \
-    static const char me##user_[] = user;            \
-    static const tcall_side_forms_ me[] = {          \
-        TCALL_SIDE_NOTHING_,                         \
-        {me##model_, tcall_side_nothing_},           \
-        {tcall_side_nothing_, tcall_side_list_end_}, \
-        TCALL_SIDE_NOTHING_,                         \
-        TCALL_SIDE_NOTHING_,                         \
-        TCALL_SIDE_NOTHING_,                         \
-        TCALL_SIDE_NOTHING_,                         \
-        {me##user_, tcall_side_list_end_},           \
-        {me##user_, tcall_side_list_end_},           \
-        TCALL_SIDE_NOTHING_};
-static const tcall_side_forms_ tcall_no_messages_[] = {
-    TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_,
-    TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_,
-    TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_, TCALL_SIDE_NOTHING_,
-    TCALL_SIDE_NOTHING_};
+#define TCALL_MESSAGES_(me, model, user)                                      \
+    static const char me##model_[] = model;                                   \
+    static const char me##user_[] = user;                                     \
+    static const tcall_side_forms_ me[] = {{NULL, NULL},                      \
+                                           {me##model_, NULL},                \
+                                           {NULL, tcall_side_list_end_},      \
+                                           {NULL, NULL},                      \
+                                           {NULL, NULL},                      \
+                                           {NULL, NULL},                      \
+                                           {NULL, NULL},                      \
+                                           {me##user_, tcall_side_list_end_}, \
+                                           {me##user_, tcall_side_list_end_}, \
+                                           {NULL, NULL}};
+static const tcall_side_forms_ tcall_no_messages_[TCALL_SIDE_SHOWN_ + 1] = {
+    {NULL, NULL}};
 #define TCALL_ALL_SIDES_(results)                                        \
     {                                                                    \
         TCALL_SIDE_USER_, TCALL_SIDE_MODEL_, TCALL_SIDE_MODEL_, results, \
             TCALL_SIDE_MODEL_, TCALL_SIDE_USER_                          \
     }
 
+static void tcall_write_step_(tcall_filling_ *f, const char *text)
+{
+    if (text)
+        tcall_write_text(f->out, text);
+}
+
 static void tcall_message_end_(tcall_filling_ *f)
 {
     const tcall_side_forms_ *messages = f->forms->messages;
     if (f->side == TCALL_SIDE_MODEL_ || f->side == TCALL_SIDE_PARTS_)
-        tcall_write_text(f->out, messages[++f->side].lead);
-    tcall_write_text(f->out, messages[f->side].end);
+        tcall_write_step_(f, messages[++f->side].lead);
+    tcall_write_step_(f, messages[f->side].end);
     f->side = TCALL_SIDE_NONE_;
 }
 
@@ -20344,12 +20341,12 @@ static void tcall_message_to_(tcall_filling_ *f, unsigned to)
     const unsigned first = to < TCALL_SIDE_USER_ ? (to - 1) / 3 * 3 + 1 : to;
     if (f->side < first || f->side > to) {
         tcall_message_end_(f);
-        if (*messages[first].lead)
+        if (messages[first].lead)
             tcall_write_comma_(f->out);
         f->side = (uint8_t)(first - 1);
     }
     while (f->side < to)
-        tcall_write_text(f->out, messages[++f->side].lead);
+        tcall_write_step_(f, messages[++f->side].lead);
 }
 
 /* Do messages hold all kinds of items, if there are any? */

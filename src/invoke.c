@@ -734,7 +734,7 @@ static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
     uint32_t least = 0, next = UINT32_MAX;
     const tcall_hook *hook;
     uint16_t i;
-    hook = place ? tcall_hook_at_(cx, place - 1u) : NULL;
+    hook = tcall_hook_at_(cx, place - 1u); /* NULL: none has ended */
     if (hook)
         least = tcall_hook_rank_(hook, place);
     for (i = 1; (hook = tcall_hook_at_(cx, i - 1u)) && i < TCALL_HOOKS_END_;
