@@ -2939,8 +2939,8 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     void (*write)(tcall_writer *w, const char *text,
                   const tcall_coercion *coercion, unsigned count);
@@ -16470,151 +16470,143 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* A text is read in the free part of the block: the machine at its beginning,
  * checked text at its end, where it mostly stays, between them the frames, all
  * of use until the block is. room: bytes that the checked text may take, its
- * NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+ * NUL included. Returns the machine, or NULL where there is no room for it. */
+static tcall_machine *
+tcall_reading_begin_(tcall_block *block, tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
-    size -= sizeof(tcall_machine);
-    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap + size - room;
-    desc->size = room;
-    desc->arena = gap;
-    desc->arena_size = size - room;
-}
-
-/* Reads arguments as they were meant. What was fixed may be longer than it
- * came, as a control character takes six bytes as an escape: it is then read
- * once more, with more room. */
-static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
-                                   uint32_t *fixes)
-{
-    size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-    if (machine->error != TCALL_E_MEMORY || !*fixes)
-        return;
-    half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < half / 6 ? 6 * text.len + 3 : half);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-}
-
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coerced_};
-
-/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
- * NULL where there is no room for it. */
-TCALL_SHARED_ tcall_machine *
-tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
-                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
-{
-    size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
-    *fixes = 0;
-    if (used < sizeof *machine) {
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &size);
+    if (size < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
         return NULL;
     }
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
-    }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : desc->size + sizeof *machine;
-    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    size -= sizeof *machine;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = machine + 1;
+    desc->arena_size = size - room;
+    desc->text = (char *)desc->arena + desc->arena_size;
+    desc->size = room;
     return machine;
 }
 
-/* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults, or the coercions. */
-static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
-                               const tcall_machine *machine)
+/* Notes how much of the block the machine needed. */
+static void tcall_reading_end_(tcall_block *block, const tcall_machine *machine)
 {
-    const void *notes = machine->faults;
+    size_t used = machine->error == TCALL_E_MEMORY
+                      ? tcall_block_free_(block)
+                      : machine->is->size + sizeof *machine;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+}
+
+/* Reads a text strictly. Returns the machine, NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_read_strictly_(tcall_block *block,
+                                                  tcall_machine_desc *desc,
+                                                  tcall_str text)
+{
+    tcall_machine *machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    tcall_machine_read_(machine, desc, text);
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_read_arguments, tcall_coerce, tcall_write_coerced_};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_read_arguments, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coerced_};
+
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. Returns the machine, NULL where there
+ * is no room for it. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
+{
+    tcall_machine *machine;
+    size_t half;
+    *fixes = 0;
+    if (!lenient || !lenient->read)
+        return tcall_read_strictly_(block, desc, text);
+    machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    lenient->read(machine, desc, text, false, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        half = (desc->size + desc->arena_size) / 2;
+        tcall_reading_begin_(block, desc,
+                             text.len < half / 6 ? 6 * text.len + 3 : half);
+        lenient->read(machine, desc, text, false, fixes);
+    }
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+/* Keeps what a machine, NULL: that had no room, has read: the checked text at
+ * the end of the block, which is what is approved, run, logged and sent back,
+ * and the faults, or the coercions. high: of the block before there was a
+ * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
+                                      tcall_attempt *attempt,
+                                      const tcall_machine *machine, size_t high)
+{
+    const void *notes;
     size_t size = 0;
     tcall_str text;
-    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
-    if (r < 0)
+    int r = machine ? machine->error : (int)TCALL_E_MEMORY;
+    if (!machine)
         return r;
+    notes = machine->faults;
+    attempt->error_at = machine->at;
+    if (r == TCALL_OK)
+        attempt->bound = machine->is->target.out;
+    else
+        tcall_block_back_(block, high);
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
+        return r;
+    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return TCALL_E_MEMORY;
     attempt->args = tcall_json_of_(text.ptr, NULL);
     attempt->coercions = machine->coercion_count;
-    if (machine->error) {
+    if (r == TCALL_OK) {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    } else {
         attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                               ? machine->fault_count
                               : TOOLCALL_MAX_FAULTS;
         size = attempt->faults * sizeof *attempt->fault;
-    } else {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
     }
     if (!size)
         return r;
-    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
-    if (machine->error)
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    else
+    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+        return TCALL_E_MEMORY;
+    if (r == TCALL_OK)
         attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
+    else
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     return r;
 }
 
-/* Reads the text of an attempt, which is to be this: arguments as they were
- * meant, if that is allowed. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
-                    const tcall_target *target, bool arguments)
-{
-    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
-    size_t high = tc->block.high;
-    tcall_machine_desc desc;
-    tcall_machine *machine;
-    int kept, r;
-    memset(&desc, 0, sizeof desc);
-    desc.target = *target;
-    if (target->object) {
-        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc.target.out)
-            return TCALL_E_MEMORY;
-    }
-    desc.object = desc.for_c = arguments;
-    desc.coerce = lenient ? lenient->coerce : NULL;
-    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
-                                  &attempt->fixes);
-    if (!machine)
-        return TCALL_E_MEMORY;
-    r = machine->error;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = desc.target.out;
-    else
-        tcall_block_back_(&tc->block, high);
-    if (r != TCALL_OK && r != TCALL_E_INVALID)
-        return r;
-    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
-    return kept < 0 ? kept : r;
-}
-
-/* Reads arguments: into the struct of a shape, or as a schema has them. */
-TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
-                                           tcall_attempt *attempt)
+/* Says how arguments are read: into the struct of a shape, or as a schema has
+ * them. Returns false where there is no room for the struct. */
+static bool tcall_arguments_begin_(const tcall_call *call,
+                                   tcall_machine_desc *desc)
 {
     const tcall_object *shape = tcall_tool_shape_(call->tool);
-    const tcall_target target = {shape, call->node,
-                                 shape || call->node
-                                     ? call->tool->parameters.reader->rows
-                                     : NULL /* another one checks, or nobody */,
-                                 NULL};
-    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->target.object = shape;
+    desc->target.node = call->node;
+    if (shape || call->node) /* else another one checks, or nobody */
+        desc->target.rows = call->tool->parameters.reader->rows;
+    if (shape)
+        desc->target.out = tcall_block_take_(&call->cx.tc->block, shape->size);
+    return !shape || desc->target.out;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -16701,13 +16693,23 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
-    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    tcall *tc = call->cx.tc;
+    const tcall_validator *foreign = tc->desc.validator;
+    const struct tcall_lenience_ *lenient = tc->desc.lenient;
+    size_t high = tc->block.high;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
         return attempt->error = r < 0 ? r : TCALL_E_CUT;
-    r = tcall_attempt_arguments_(call, attempt);
+    if (tcall_arguments_begin_(call, &desc)) {
+        desc.coerce = lenient ? lenient->coerce : NULL;
+        machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                      &attempt->fixes);
+    }
+    r = tcall_attempt_keep_(&tc->block, attempt, machine, high);
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
@@ -16718,6 +16720,32 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if (r == TCALL_OK)
         attempt->step = TCALL_STEP_DONE;
     return attempt->error = r;
+}
+
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example in the block, of what is required. Returns the arguments,
+ * which the call would take, or none. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+{
+    tcall_schema_text schema = call->tool->parameters;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    tcall_str text;
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    schema.reader->example(&out, schema);
+    if (!out.error &&
+        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
+        tcall_arguments_begin_(call, &desc))
+        machine = tcall_read_strictly_(block, &desc, text);
+    if (!machine || machine->error ||
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return tcall_json_of_(NULL, NULL);
+    return tcall_json_of_(text.ptr, NULL);
 }
 
 /* Makes an attempt that counts from now on. */
@@ -17145,44 +17173,32 @@ static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
  * does. White space does not either. */
 static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
+    size_t depth = 0;
     while (at && *at) {
-        bool opens =
-            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        sum += tcall_hash_part_(tc, path, at, opens);
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
+        bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = tcall_hash_part_(tc, path, at, opens);
+        sum += hash;
+        if (opens)
+            paths[depth++] = hash;
         at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > levels && *at && tcall_text_closes_(at); level--)
+        for (; depth && *at && tcall_text_closes_(at); depth--)
             at = tcall_text_next_(at + 1);
-        if (level == levels)
+        if (!depth)
             break;
-        path = level[-1].path;
-        if (level[-1].object) {
-            path = tcall_hash_part_(tc, path, at, false);
+        if (tcall_text_is_key_(at)) {
+            path = tcall_hash_part_(tc, paths[depth - 1], at, false);
             at = tcall_text_value_(at);
-        } else {
-            path = tcall_chain_(tc, path,
-                                tcall_slice_((const char *)&level[-1].index,
-                                             sizeof level[-1].index));
+        } else { /* behind the element before it */
+            path = tcall_chain_(tc, paths[depth - 1], tcall_slice_(",", 1));
+            paths[depth - 1] = path;
         }
-        level[-1].index++;
     }
     return sum;
 }
@@ -17201,6 +17217,57 @@ static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
         tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
+/* Adds bytes that lie in flash to a hash. */
+static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
+{
+    const char *at = (const char *)from;
+    for (; size; size--, at++)
+        tcall_write_char_(out, TCALL_BYTE_(at));
+}
+
+/* Adds the first texts of a list. */
+static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
+{
+    tcall_hash_flash_(out, words,
+                      (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels);
+
+/* Adds a value of a shape: its bounds and its place as they lie there, as their
+ * schema would take much more stack to write, then what they point at. levels:
+ * so many objects and lists may still be in each other. */
+static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
+                              int levels)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
+    else if (shape->kind == TCALL_KIND_INTEGER64 ||
+             shape->kind == TCALL_KIND_NUMBER)
+        tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
+    else if (shape->kind == TCALL_KIND_LIST && levels)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && levels)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+}
+
+/* Adds an object: its names, what they are for, its defaults and members. */
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_write_char_(out, object->open ? '+' : '.');
+    tcall_hash_words_(out, object->names, object->count);
+    tcall_hash_words_(out, object->descriptions, object->count);
+    tcall_hash_flash_(out, object->initial, object->size);
+    for (i = 0; i < object->count; i++)
+        tcall_hash_shape_(out, object->members + i, levels);
+}
+
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
@@ -17214,7 +17281,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_write_shape(out, tcall_tool_shape_(tool));
+        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17360,48 +17427,18 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     tcall_write_text(out, member.at ? ", ..." : "");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Longer examples are left out. */
-enum { TCALL_EXAMPLE_ = 512 };
-
-/* Makes an example at the end of the block and reads it like arguments that
- * came. Returns whether the call would take it. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+/* Writes "suggestion":"Example: name(key=value)". */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool,
+                                 tcall_json example)
 {
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (out.cap > TCALL_EXAMPLE_)
-        out.cap = TCALL_EXAMPLE_;
-    tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error &&
-           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
-               TCALL_OK &&
-           tcall_attempt_arguments_(call, example) == TCALL_OK;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_attempt example;
-    memset(&example, 0, sizeof example);
-    if (tcall_example_fits_(call, &example)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, example.args, false);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    tcall_write_members_(out, example, false);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- permission ---- */
@@ -17591,15 +17628,15 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 }
 
 /* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx,
+                              tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
         tcall_write_word_(out, "suggestion", cx->result.suggestion);
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
+    else if (example.at)
+        tcall_write_example_(out, call->tool, example);
     if (failure->retry_ms)
         tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     if (failure->error == TCALL_E_UNKNOWN)
@@ -17612,7 +17649,8 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
  * that the result is JSON in any room. */
 enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
 
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
+                                    tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
@@ -17636,23 +17674,31 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     if (ran && brevity <= TCALL_TELL_CODE_)
         tcall_write_flag_(out, "ran", true);
     if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
+        tcall_write_help_(out, cx, example);
     tcall_write_close(out, '}');
 }
 
-/* Writes the result of a call that failed, instead of the output. */
+/* Writes the result of a call that failed, instead of the output. The example
+ * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
+    tcall_json example = tcall_json_of_(NULL, NULL);
+    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
+        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
+        example = tcall_example_(cx->call);
+    tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
     while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
+        tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         tcall_output_clear_(cx);
     cx->wanted = wanted;
+    tcall_block_back_(block, high);
 }
 
 /* ---- events ---- */
@@ -18565,15 +18611,18 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
+    tcall_machine *machine;
+    tcall_machine_desc desc;
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    attempt.came = tcall_output(cx);
-    r = source.reader->hold(tc, &target.node, source);
+    memset(&desc, 0, sizeof desc);
+    desc.target.rows = source.reader->rows;
+    r = source.reader->hold(tc, &desc.target.node, source);
     if (r == TCALL_OK) {
-        r = tcall_attempt_read_(tc, &attempt, &target, false);
+        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
+        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
         if (r == TCALL_E_INVALID)
             return tcall_output_wrong_(cx, &attempt);
         if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
@@ -18584,7 +18633,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         }
     }
     if (r == TCALL_E_MEMORY)
-        cx->wanted = attempt.came.len; /* all of it is needed */
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&tc->block, high);
     return r;
 }
