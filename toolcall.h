@@ -4615,13 +4615,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -4713,6 +4719,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */
@@ -6786,7 +6798,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;
@@ -8928,6 +8940,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -9138,37 +9157,26 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }
 
 /* ==========================================================================
@@ -10309,7 +10317,7 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
         end = tcall_text_skip_(p);
         len = (size_t)(end - p);
         same = len == is.len && memcmp(p, is.ptr, len) == 0;
-        if (!same && (*p != '"' || memchr(p, '\\', len)))
+        if (!same && (*p != '"' || tcall_has_escapes_(tcall_slice_(p, len))))
             same = tcall_rows_equal_(m, is.ptr, p);
     }
     tcall_rows_reads_(m, row->of.text, end);
@@ -10915,7 +10923,7 @@ static const char *tcall_sc_name_(const char *quote, tcall_str *name)
 /* Returns the length of a name as tcall_node.digits has it. */
 static uint8_t tcall_sc_digits_(tcall_str name)
 {
-    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
     return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
@@ -11254,7 +11262,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
@@ -12601,14 +12609,12 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 {
     tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
     tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
@@ -12635,8 +12641,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_writer_init(&glance, shown, sizeof shown);
     tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
     if (coercion->how == TCALL_COERCED_LEFT_) {
         tcall_say_step_(writer, coercion->name);
@@ -12656,8 +12661,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
             tcall_say_json_(writer, tcall_slice_(shown, glance.len),
                             TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -12675,8 +12679,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
@@ -16326,8 +16329,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16343,12 +16346,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))
@@ -17431,8 +17432,7 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
 static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool,
                                  tcall_json example)
 {
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
+    tcall_write_quote(tcall_keyed_(out, "suggestion"));
     tcall_write_text(out, "Example: ");
     tcall_write_text(out, tool->name);
     tcall_write_text(out, "(");
@@ -17511,8 +17511,7 @@ static void tcall_write_attempt_errors_(tcall_writer *out,
         tcall_write_pair_(out, "errors", attempt->complaint);
     } else if (attempt->step == TCALL_STEP_PARSE &&
                attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_int(tcall_keyed_(out, "at"), (tcall_int)attempt->error_at);
         tcall_write_start_(out, "near",
                            tcall_slice_(came.ptr + attempt->error_at,
                                         came.len - attempt->error_at),
@@ -17657,10 +17656,9 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
+    tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "error"));
         tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
@@ -17672,7 +17670,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
                           failure->code ? failure->code
                                         : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
-        tcall_write_flag_(out, "ran", true);
+        tcall_write_bool(tcall_keyed_(out, "ran"), true);
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx, example);
     tcall_write_close(out, '}');
@@ -17825,8 +17823,7 @@ static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 {
     int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
+    tcall_write_quote(tcall_keyed_(out, "definition"));
     for (shift = 60; shift >= 0; shift -= 4)
         tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
@@ -17899,11 +17896,11 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked->validated);
+    tcall_write_bool(tcall_keyed_(out, "validated"), call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_word_(out, "no_schema_mode",
                           modes[tool->no_schema_mode % 3]);
-    tcall_write_flag_(out, "repaired", call->repaired);
+    tcall_write_bool(tcall_keyed_(out, "repaired"), call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -17929,12 +17926,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), call->cx.result.ran);
     tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (asked->validated && asked->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, asked->args);
+        tcall_write_json(tcall_keyed_(out, "value"), asked->args);
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
@@ -17985,13 +17981,12 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
         tcall_write_str(out, tcall_asked_text_(call));
     tcall_write_validated_(out, call);
     tcall_write_count_(out, "attempts", cx->attempt);
-    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), cx->result.ran);
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
-    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_bool(tcall_keyed_(out, "approved"), call->approved);
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
-        tcall_write_key(out, "reason");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "reason"));
         tcall_say_why_(out, cx);
         tcall_write_unquote(out);
     }

@@ -139,13 +139,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -237,6 +243,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */

@@ -282,6 +282,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -492,35 +499,24 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }
