@@ -2939,8 +2939,8 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     void (*write)(tcall_writer *w, const char *text,
                   const tcall_coercion *coercion, unsigned count);
@@ -4613,13 +4613,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -4711,6 +4717,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */
@@ -4842,15 +4854,13 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
-/* Larger numbers would be infinity to most readers. */
+/* Larger numbers would be infinity to most readers: from hardly less on that is
+ * the nearest double. */
 TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ most;
-    if (n->top < 308)
-        return true;
-    /* from hardly less on infinity is the nearest double */
-    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n->sign;
+    static const char digits[] = "1797693134862315808";
+    const tcall_num_ most = {
+        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4938,60 +4948,64 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number, the last one raised by
- * more, with the whole part of fraction * 2^exponent; *at: the digit behind
- * them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
-                                   uint64_t fraction, int exponent,
-                                   uint32_t *limb, const char **at)
+/* Divides the limbs by ten, in halves: a division of 64 bits is a large
+ * function on small machines. Returns the digit that is left over. */
+TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint32_t rest = 0;
+    while (count-- > 0) {
+        uint32_t high = rest << 16 | limb[count] >> 16;
+        uint32_t low = high % 10 << 16 | (uint16_t)limb[count];
+        limb[count] = high / 10 << 16 | low / 10;
+        rest = low % 10;
+    }
+    return (int)rest;
+}
+
+/* Returns the next digit of a number, the last of which is raised by more. */
+static int tcall_num_raised_(const tcall_num_ *number, int more,
+                             const char **at)
+{
+    const int raised = *at == number->last ? more : 0;
+    return tcall_num_digit_(number, at) + raised;
+}
+
+/* Compares a positive number, its last digit raised by more, with fraction *
+ * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
+ * its digits, and less than when they are raised by one. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+                                             uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
-    int i, order = 0;
-    memset(limb, 0, (size_t)limbs * sizeof *limb);
-    *at = number->first;
-    for (i = number->top; i >= 0; i--) {
-        const int raised = *at == number->last ? more : 0;
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at) + raised);
-    }
+    const char *at = number->first;
+    uint32_t limb[TCALL_LIMBS_];
+    int parts = tcall_limbs_for_(-exponent), i, order = 0;
+    memset(limb, 0, sizeof limb);
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
-    return order;
-}
-
-/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
- * or > 0. It is 0 as well where that hangs on digits that were cut off. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
-                                             uint64_t fraction, int exponent)
-{
-    const int parts = tcall_limbs_for_(-exponent);
-    const char *at;
-    uint32_t limb[TCALL_LIMBS_];
-    int i, order = tcall_num_whole_beside_(number, 0, fraction, exponent, limb,
-                                           &at);
-    if (order < 0 && number->cut &&
-        tcall_num_whole_beside_(number, 1, fraction, exponent, limb, &at) > 0)
-        return 0;
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
-    for (i = parts; i > 0 && !limb[i - 1];)
-        i--;
-    return order ? order : number->cut - (i > 0);
+    while (parts > 0 && !limb[parts - 1])
+        parts--;
+    if (!order && parts > 0)
+        order = -1;
+    return order || !number->cut ? order : more ? -1 : 1;
 }
 
-/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
- * more by less than *error * 2^*exponent; the fraction has 63 bits. */
-static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
-                                  unsigned *error)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
+ * little more; the fraction has 63 bits, and is right in nearly all of them. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
 {
     const char *at = number->first;
     uint64_t fraction = 0;
     int count = 0, left;
     for (; count < 18 && at <= number->last; count++)
         fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
     *exponent = left = number->top - count + 1;
     for (;; left += left < 0 ? 1 : -1) {
         for (; !(fraction >> 62); --*exponent)
@@ -5000,7 +5014,6 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
             return fraction;
         fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
         *exponent += left < 0 ? 0 : 3;
-        *error += 16; /* 2^63 / (2^62 / 8) */
     }
 }
 
@@ -5009,32 +5022,28 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
  * off. */
 static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
 {
-    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
-    unsigned error;
-    uint64_t most, half,
-        fraction = tcall_num_binary_(number, &exponent, &error);
+    int exponent, drop = 63 - DBL_MANT_DIG, order;
+    uint64_t fraction = tcall_num_binary_(number, &exponent);
     if (drop < TCALL_LEAST_EXPONENT_ - exponent)
         drop = TCALL_LEAST_EXPONENT_ - exponent;
     for (; drop > 63; drop--, exponent++)
         fraction >>= 1;
     exponent += drop;
-    half = (uint64_t)1 << (drop - 1);
-    most = (fraction + error + half) >> drop;
-    fraction = (fraction + half - 1) >> drop;
-    for (; fraction < most; fraction++) {
+    fraction = (fraction + ((uint64_t)1 << (drop - 1)) - 1) >> drop;
+    for (;; fraction++) {               /* a few times */
         if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
             fraction /= 2;
-            most = (most + 1) / 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
-        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
     *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
                         << (DBL_MANT_DIG - 1));
-    return order != 0 || !number->cut;
+    return !number->cut ||
+           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
@@ -6787,7 +6796,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;
@@ -8024,11 +8033,13 @@ typedef struct tcall_lenient_ {
     const char *value, *over;  /* where the value begins; its end, NULL: it goes
                                 * on; end: not only the same has followed it */
     const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* pattern that ends the string at hand,
-                                * or NULL: " */
+    const char *quote;         /* pattern that ends the string at hand; "": it
+                                * is a key that ends as a name does; NULL: " */
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
+    const char *put; /* what is fed in place of what a rule left out */
+    char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
@@ -8055,9 +8066,9 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
-    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
+    tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
         tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
 }
@@ -8216,15 +8227,10 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
 /* A key without quotes. */
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
-    const char *from = text->at;
-    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
-        return false;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
-                             tcall_lenient_byte_(text, text->at)))
-        text->at++;
-    tcall_lenient_put_(text, tcall_str_of("\""));
-    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
-    return true;
+    bool key = tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *text->at);
+    if (key)
+        text->quote = "";
+    return key;
 }
 
 /* A bracket that a comma stands before: there was none. */
@@ -8241,7 +8247,8 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
 /* A character of a string that JSON wants escaped. */
 static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
+    text->escape[tcall_escape_(text->escape, *text->at++)] = '\0';
+    text->put = text->escape;
     return true;
 }
 
@@ -8385,13 +8392,14 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Applies the first rule that goes where the machine is. Returns it, or that
- * which ends the table, and then nothing has changed. */
+ * which ends the table, and then nothing has changed; text->put is fed next. */
 static const struct tcall_lenient_rule_ *
 tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
     const char *from = text->at;
     for (; rule->states; rule++) {
+        text->put = rule->put;
         if (rule->states & where &&
             (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
             (!rule->act || rule->act(text)))
@@ -8503,7 +8511,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = text->at;
-        tcall_lenient_put_(text, tcall_str_of(rule->put));
+        tcall_lenient_put_(text, text->put);
     } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
         text->at = at;
         error = tcall_lenient_blame_(text, error);
@@ -8523,6 +8531,18 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
+/* Returns where a key without quotes ends, or what may be the end of a string
+ * that has other quotes than JSON's. */
+static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
+{
+    const char *at = text->at, *quote = text->quote;
+    while (at < text->end &&
+           (*quote ? *at != *quote && *at != '"'
+                   : tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09", *at)))
+        at++;
+    return at;
+}
+
 /* Goes on with what the text holds next: of a string that has another quote, up
  * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
@@ -8532,18 +8552,16 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        for (to = text->at;
-             to < text->end && *to != *text->quote && *to != '"';)
-            to++;
+        to = tcall_lenient_inner_end_(text);
     if (to > text->at) {
         tcall_lenient_pass_(text, (size_t)(to - text->at));
     } else if (s->state == TCALL_AT_ESCAPE_) {
         tcall_lenient_pass_(text, 1);
-    } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, tcall_str_of("\\\""));
-    } else if (tcall_lenient_skip_(text, text->quote)) {
+    } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, "\\\"");
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8554,7 +8572,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED
@@ -8920,6 +8938,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -8928,45 +8953,36 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. It
- * goes by parts of 16 bits: a division of 64 bits is a large function on small
- * machines. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
+/* Writes 0.digits * 10^point without an exponent, and all of the digits. */
+static void tcall_write_digits_(tcall_writer *writer, const char *digits,
+                                int count, int point)
 {
-    tcall_uint left = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint16_t)(*number >> shift);
-        left |= (tcall_uint)(rest / 10) << shift;
-        rest %= 10;
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? digits[i] : '0');
     }
-    *number = left;
-    *digit = (char)('0' + rest);
-    return left != 0;
 }
 
-/* Writes number / 10^decimals from its last digit to its first, without a comma
- * before it. */
+enum { TCALL_DECIMALS_MAX_ = 20 };
+
+/* Writes number / 10^decimals without a comma before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                tcall_uint number, int decimals)
 {
-    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
-    int digits = 0;
-    bool more;
-    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+    uint32_t limb[] = {(uint32_t)number, (uint32_t)(number >> 16 >> 16)};
+    char out[20], *first = out + sizeof out;
+    if (decimals > TCALL_DECIMALS_MAX_)
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    do {
-        if (digits && digits == decimals)
-            *--first = '.';
-        more = tcall_write_digit_(&number, --first);
-        digits++;
-    } while (more || digits <= decimals);
+    do
+        *--first = (char)('0' + tcall_limbs_tenth_(limb, 2));
+    while (limb[0] || limb[1]);
     if (minus)
-        *--first = '-';
-    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
+        tcall_write_char_(writer, '-');
+    tcall_write_digits_(writer, first, (int)(out + sizeof out - first),
+                        (int)(out + sizeof out - first) - decimals);
+    return writer->error;
 }
 
 /* Writes value / 10^decimals without a comma before it. */
@@ -8998,18 +9014,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 /* ---- floating point ---- */
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Divides the limbs by ten. Returns what is left over. */
-static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
-{
-    uint64_t rest = 0;
-    while (count-- > 0) {
-        rest = rest << 32 | limb[count];
-        limb[count] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return (uint32_t)rest;
-}
 
 /* Gives the exact digits of a double, one more than are ever written. Returns
  * how much the first one is worth, as a power of ten. Those of the whole part
@@ -9054,32 +9058,21 @@ static void tcall_place_rounded_(char *to, const char *exact, int count,
     number->last = to + count - 1;
 }
 
-/* Gives the fewest digits that read back as the same double. */
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
 static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits), count = 0;
+    int top = tcall_place_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
     tcall_num_ number = {NULL, NULL, 0, 1, false, false};
     tcall_bits_ again;
     do {
         number.top = top;
-        tcall_place_rounded_(to, exact, ++count, &number);
-    } while (count < TCALL_DOUBLE_DIGITS_ &&
+        tcall_place_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
              !(tcall_num_double_(&number, &again) && again == bits));
     return number;
-}
-
-/* Writes 0.digits * 10^point without an exponent. */
-static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
-                                int point)
-{
-    int count = (int)(number->last - number->first) + 1;
-    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
-    for (; i < end; i++) {
-        if (i == point)
-            tcall_write_char_(writer, '.');
-        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
-    }
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
@@ -9099,7 +9092,9 @@ int tcall_write_double(tcall_writer *writer, double value)
         number = tcall_place_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
-    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    tcall_write_digits_(writer, number.first,
+                        (int)(number.last - number.first) + 1,
+                        exponent ? 1 : number.top + 1);
     if (exponent) {
         tcall_write_char_(writer, 'e');
         tcall_write_decimal_(writer, number.top, 0);
@@ -9160,37 +9155,26 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }
 
 /* ==========================================================================
@@ -10331,7 +10315,7 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
         end = tcall_text_skip_(p);
         len = (size_t)(end - p);
         same = len == is.len && memcmp(p, is.ptr, len) == 0;
-        if (!same && (*p != '"' || memchr(p, '\\', len)))
+        if (!same && (*p != '"' || tcall_has_escapes_(tcall_slice_(p, len))))
             same = tcall_rows_equal_(m, is.ptr, p);
     }
     tcall_rows_reads_(m, row->of.text, end);
@@ -10937,7 +10921,7 @@ static const char *tcall_sc_name_(const char *quote, tcall_str *name)
 /* Returns the length of a name as tcall_node.digits has it. */
 static uint8_t tcall_sc_digits_(tcall_str name)
 {
-    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
     return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
@@ -11276,7 +11260,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
@@ -12623,14 +12607,12 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 {
     tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
     tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
@@ -12657,8 +12639,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_writer_init(&glance, shown, sizeof shown);
     tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
     if (coercion->how == TCALL_COERCED_LEFT_) {
         tcall_say_step_(writer, coercion->name);
@@ -12678,8 +12659,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
             tcall_say_json_(writer, tcall_slice_(shown, glance.len),
                             TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -12697,8 +12677,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
@@ -16339,8 +16318,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16356,12 +16335,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))
@@ -16483,151 +16460,143 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* A text is read in the free part of the block: the machine at its beginning,
  * checked text at its end, where it mostly stays, between them the frames, all
  * of use until the block is. room: bytes that the checked text may take, its
- * NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+ * NUL included. Returns the machine, or NULL where there is no room for it. */
+static tcall_machine *
+tcall_reading_begin_(tcall_block *block, tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
-    size -= sizeof(tcall_machine);
-    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap + size - room;
-    desc->size = room;
-    desc->arena = gap;
-    desc->arena_size = size - room;
-}
-
-/* Reads arguments as they were meant. What was fixed may be longer than it
- * came, as a control character takes six bytes as an escape: it is then read
- * once more, with more room. */
-static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
-                                   uint32_t *fixes)
-{
-    size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-    if (machine->error != TCALL_E_MEMORY || !*fixes)
-        return;
-    half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < half / 6 ? 6 * text.len + 3 : half);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-}
-
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coerced_};
-
-/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
- * NULL where there is no room for it. */
-TCALL_SHARED_ tcall_machine *
-tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
-                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
-{
-    size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
-    *fixes = 0;
-    if (used < sizeof *machine) {
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &size);
+    if (size < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
         return NULL;
     }
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
-    }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : desc->size + sizeof *machine;
-    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    size -= sizeof *machine;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = machine + 1;
+    desc->arena_size = size - room;
+    desc->text = (char *)desc->arena + desc->arena_size;
+    desc->size = room;
     return machine;
 }
 
-/* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults, or the coercions. */
-static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
-                               const tcall_machine *machine)
+/* Notes how much of the block the machine needed. */
+static void tcall_reading_end_(tcall_block *block, const tcall_machine *machine)
 {
-    const void *notes = machine->faults;
+    size_t used = machine->error == TCALL_E_MEMORY
+                      ? tcall_block_free_(block)
+                      : machine->is->size + sizeof *machine;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+}
+
+/* Reads a text strictly. Returns the machine, NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_read_strictly_(tcall_block *block,
+                                                  tcall_machine_desc *desc,
+                                                  tcall_str text)
+{
+    tcall_machine *machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    tcall_machine_read_(machine, desc, text);
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_read_arguments, tcall_coerce, tcall_write_coerced_};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_read_arguments, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coerced_};
+
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. Returns the machine, NULL where there
+ * is no room for it. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
+{
+    tcall_machine *machine;
+    size_t half;
+    *fixes = 0;
+    if (!lenient || !lenient->read)
+        return tcall_read_strictly_(block, desc, text);
+    machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    lenient->read(machine, desc, text, false, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        half = (desc->size + desc->arena_size) / 2;
+        tcall_reading_begin_(block, desc,
+                             text.len < half / 6 ? 6 * text.len + 3 : half);
+        lenient->read(machine, desc, text, false, fixes);
+    }
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+/* Keeps what a machine, NULL: that had no room, has read: the checked text at
+ * the end of the block, which is what is approved, run, logged and sent back,
+ * and the faults, or the coercions. high: of the block before there was a
+ * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
+                                      tcall_attempt *attempt,
+                                      const tcall_machine *machine, size_t high)
+{
+    const void *notes;
     size_t size = 0;
     tcall_str text;
-    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
-    if (r < 0)
+    int r = machine ? machine->error : (int)TCALL_E_MEMORY;
+    if (!machine)
         return r;
+    notes = machine->faults;
+    attempt->error_at = machine->at;
+    if (r == TCALL_OK)
+        attempt->bound = machine->is->target.out;
+    else
+        tcall_block_back_(block, high);
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
+        return r;
+    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return TCALL_E_MEMORY;
     attempt->args = tcall_json_of_(text.ptr, NULL);
     attempt->coercions = machine->coercion_count;
-    if (machine->error) {
+    if (r == TCALL_OK) {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    } else {
         attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                               ? machine->fault_count
                               : TOOLCALL_MAX_FAULTS;
         size = attempt->faults * sizeof *attempt->fault;
-    } else {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
     }
     if (!size)
         return r;
-    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
-    if (machine->error)
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    else
+    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+        return TCALL_E_MEMORY;
+    if (r == TCALL_OK)
         attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
+    else
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     return r;
 }
 
-/* Reads the text of an attempt, which is to be this: arguments as they were
- * meant, if that is allowed. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
-                    const tcall_target *target, bool arguments)
-{
-    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
-    size_t high = tc->block.high;
-    tcall_machine_desc desc;
-    tcall_machine *machine;
-    int kept, r;
-    memset(&desc, 0, sizeof desc);
-    desc.target = *target;
-    if (target->object) {
-        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc.target.out)
-            return TCALL_E_MEMORY;
-    }
-    desc.object = desc.for_c = arguments;
-    desc.coerce = lenient ? lenient->coerce : NULL;
-    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
-                                  &attempt->fixes);
-    if (!machine)
-        return TCALL_E_MEMORY;
-    r = machine->error;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = desc.target.out;
-    else
-        tcall_block_back_(&tc->block, high);
-    if (r != TCALL_OK && r != TCALL_E_INVALID)
-        return r;
-    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
-    return kept < 0 ? kept : r;
-}
-
-/* Reads arguments: into the struct of a shape, or as a schema has them. */
-TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
-                                           tcall_attempt *attempt)
+/* Says how arguments are read: into the struct of a shape, or as a schema has
+ * them. Returns false where there is no room for the struct. */
+static bool tcall_arguments_begin_(const tcall_call *call,
+                                   tcall_machine_desc *desc)
 {
     const tcall_object *shape = tcall_tool_shape_(call->tool);
-    const tcall_target target = {shape, call->node,
-                                 shape || call->node
-                                     ? call->tool->parameters.reader->rows
-                                     : NULL /* another one checks, or nobody */,
-                                 NULL};
-    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->target.object = shape;
+    desc->target.node = call->node;
+    if (shape || call->node) /* else another one checks, or nobody */
+        desc->target.rows = call->tool->parameters.reader->rows;
+    if (shape)
+        desc->target.out = tcall_block_take_(&call->cx.tc->block, shape->size);
+    return !shape || desc->target.out;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -16714,13 +16683,23 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
-    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    tcall *tc = call->cx.tc;
+    const tcall_validator *foreign = tc->desc.validator;
+    const struct tcall_lenience_ *lenient = tc->desc.lenient;
+    size_t high = tc->block.high;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
         return attempt->error = r < 0 ? r : TCALL_E_CUT;
-    r = tcall_attempt_arguments_(call, attempt);
+    if (tcall_arguments_begin_(call, &desc)) {
+        desc.coerce = lenient ? lenient->coerce : NULL;
+        machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                      &attempt->fixes);
+    }
+    r = tcall_attempt_keep_(&tc->block, attempt, machine, high);
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
@@ -16731,6 +16710,32 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if (r == TCALL_OK)
         attempt->step = TCALL_STEP_DONE;
     return attempt->error = r;
+}
+
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example in the block, of what is required. Returns the arguments,
+ * which the call would take, or none. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+{
+    tcall_schema_text schema = call->tool->parameters;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    tcall_str text;
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    schema.reader->example(&out, schema);
+    if (!out.error &&
+        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
+        tcall_arguments_begin_(call, &desc))
+        machine = tcall_read_strictly_(block, &desc, text);
+    if (!machine || machine->error ||
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return tcall_json_of_(NULL, NULL);
+    return tcall_json_of_(text.ptr, NULL);
 }
 
 /* Makes an attempt that counts from now on. */
@@ -17158,44 +17163,32 @@ static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
  * does. White space does not either. */
 static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
+    size_t depth = 0;
     while (at && *at) {
-        bool opens =
-            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        sum += tcall_hash_part_(tc, path, at, opens);
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
+        bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = tcall_hash_part_(tc, path, at, opens);
+        sum += hash;
+        if (opens)
+            paths[depth++] = hash;
         at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > levels && *at && tcall_text_closes_(at); level--)
+        for (; depth && *at && tcall_text_closes_(at); depth--)
             at = tcall_text_next_(at + 1);
-        if (level == levels)
+        if (!depth)
             break;
-        path = level[-1].path;
-        if (level[-1].object) {
-            path = tcall_hash_part_(tc, path, at, false);
+        if (tcall_text_is_key_(at)) {
+            path = tcall_hash_part_(tc, paths[depth - 1], at, false);
             at = tcall_text_value_(at);
-        } else {
-            path = tcall_chain_(tc, path,
-                                tcall_slice_((const char *)&level[-1].index,
-                                             sizeof level[-1].index));
+        } else { /* behind the element before it */
+            path = tcall_chain_(tc, paths[depth - 1], tcall_slice_(",", 1));
+            paths[depth - 1] = path;
         }
-        level[-1].index++;
     }
     return sum;
 }
@@ -17214,6 +17207,57 @@ static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
         tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
+/* Adds bytes that lie in flash to a hash. */
+static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
+{
+    const char *at = (const char *)from;
+    for (; size; size--, at++)
+        tcall_write_char_(out, TCALL_BYTE_(at));
+}
+
+/* Adds the first texts of a list. */
+static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
+{
+    tcall_hash_flash_(out, words,
+                      (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels);
+
+/* Adds a value of a shape: its bounds and its place as they lie there, as their
+ * schema would take much more stack to write, then what they point at. levels:
+ * so many objects and lists may still be in each other. */
+static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
+                              int levels)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
+    else if (shape->kind == TCALL_KIND_INTEGER64 ||
+             shape->kind == TCALL_KIND_NUMBER)
+        tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
+    else if (shape->kind == TCALL_KIND_LIST && levels)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && levels)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+}
+
+/* Adds an object: its names, what they are for, its defaults and members. */
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_write_char_(out, object->open ? '+' : '.');
+    tcall_hash_words_(out, object->names, object->count);
+    tcall_hash_words_(out, object->descriptions, object->count);
+    tcall_hash_flash_(out, object->initial, object->size);
+    for (i = 0; i < object->count; i++)
+        tcall_hash_shape_(out, object->members + i, levels);
+}
+
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
@@ -17227,7 +17271,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_write_shape(out, tcall_tool_shape_(tool));
+        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17373,48 +17417,17 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     tcall_write_text(out, member.at ? ", ..." : "");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Longer examples are left out. */
-enum { TCALL_EXAMPLE_ = 512 };
-
-/* Makes an example at the end of the block and reads it like arguments that
- * came. Returns whether the call would take it. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+/* Writes "suggestion":"Example: name(key=value)". */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool,
+                                 tcall_json example)
 {
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (out.cap > TCALL_EXAMPLE_)
-        out.cap = TCALL_EXAMPLE_;
-    tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error &&
-           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
-               TCALL_OK &&
-           tcall_attempt_arguments_(call, example) == TCALL_OK;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_attempt example;
-    memset(&example, 0, sizeof example);
-    if (tcall_example_fits_(call, &example)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, example.args, false);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
+    tcall_write_quote(tcall_keyed_(out, "suggestion"));
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    tcall_write_members_(out, example, false);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- permission ---- */
@@ -17487,8 +17500,7 @@ static void tcall_write_attempt_errors_(tcall_writer *out,
         tcall_write_pair_(out, "errors", attempt->complaint);
     } else if (attempt->step == TCALL_STEP_PARSE &&
                attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_int(tcall_keyed_(out, "at"), (tcall_int)attempt->error_at);
         tcall_write_start_(out, "near",
                            tcall_slice_(came.ptr + attempt->error_at,
                                         came.len - attempt->error_at),
@@ -17604,15 +17616,15 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 }
 
 /* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx,
+                              tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
         tcall_write_word_(out, "suggestion", cx->result.suggestion);
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
+    else if (example.at)
+        tcall_write_example_(out, call->tool, example);
     if (failure->retry_ms)
         tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     if (failure->error == TCALL_E_UNKNOWN)
@@ -17625,17 +17637,17 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
  * that the result is JSON in any room. */
 enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
 
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
+                                    tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
+    tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "error"));
         tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
@@ -17647,25 +17659,33 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           failure->code ? failure->code
                                         : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
-        tcall_write_flag_(out, "ran", true);
+        tcall_write_bool(tcall_keyed_(out, "ran"), true);
     if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
+        tcall_write_help_(out, cx, example);
     tcall_write_close(out, '}');
 }
 
-/* Writes the result of a call that failed, instead of the output. */
+/* Writes the result of a call that failed, instead of the output. The example
+ * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
+    tcall_json example = tcall_json_of_(NULL, NULL);
+    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
+        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
+        example = tcall_example_(cx->call);
+    tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
     while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
+        tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         tcall_output_clear_(cx);
     cx->wanted = wanted;
+    tcall_block_back_(block, high);
 }
 
 /* ---- events ---- */
@@ -17792,8 +17812,7 @@ static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 {
     int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
+    tcall_write_quote(tcall_keyed_(out, "definition"));
     for (shift = 60; shift >= 0; shift -= 4)
         tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
@@ -17866,11 +17885,11 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked->validated);
+    tcall_write_bool(tcall_keyed_(out, "validated"), call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_word_(out, "no_schema_mode",
                           modes[tool->no_schema_mode % 3]);
-    tcall_write_flag_(out, "repaired", call->repaired);
+    tcall_write_bool(tcall_keyed_(out, "repaired"), call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -17896,12 +17915,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), call->cx.result.ran);
     tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (asked->validated && asked->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, asked->args);
+        tcall_write_json(tcall_keyed_(out, "value"), asked->args);
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
@@ -17952,13 +17970,12 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
         tcall_write_str(out, tcall_asked_text_(call));
     tcall_write_validated_(out, call);
     tcall_write_count_(out, "attempts", cx->attempt);
-    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), cx->result.ran);
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
-    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_bool(tcall_keyed_(out, "approved"), call->approved);
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
-        tcall_write_key(out, "reason");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "reason"));
         tcall_say_why_(out, cx);
         tcall_write_unquote(out);
     }
@@ -18578,15 +18595,18 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
+    tcall_machine *machine;
+    tcall_machine_desc desc;
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    attempt.came = tcall_output(cx);
-    r = source.reader->hold(tc, &target.node, source);
+    memset(&desc, 0, sizeof desc);
+    desc.target.rows = source.reader->rows;
+    r = source.reader->hold(tc, &desc.target.node, source);
     if (r == TCALL_OK) {
-        r = tcall_attempt_read_(tc, &attempt, &target, false);
+        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
+        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
         if (r == TCALL_E_INVALID)
             return tcall_output_wrong_(cx, &attempt);
         if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
@@ -18597,7 +18617,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         }
     }
     if (r == TCALL_E_MEMORY)
-        cx->wanted = attempt.came.len; /* all of it is needed */
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&tc->block, high);
     return r;
 }
