@@ -1128,8 +1128,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -1145,12 +1145,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))

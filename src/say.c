@@ -879,14 +879,12 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 {
     tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
     tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
@@ -913,8 +911,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_writer_init(&glance, shown, sizeof shown);
     tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
     if (coercion->how == TCALL_COERCED_LEFT_) {
         tcall_say_step_(writer, coercion->name);
@@ -934,8 +931,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
             tcall_say_json_(writer, tcall_slice_(shown, glance.len),
                             TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -953,8 +949,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
