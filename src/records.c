@@ -526,12 +526,9 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
 {
     const tcall_tool *tool = call->tool;
     tcall_block *block = &call->cx.tc->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (out.cap > TCALL_EXAMPLE_)
-        out.cap = TCALL_EXAMPLE_;
+    tcall_writer out = tcall_hydrate_writer_(block);
     tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error &&
+    return !out.error && out.fill <= TCALL_EXAMPLE_ &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
            tcall_attempt_arguments_(call, example) == TCALL_OK;

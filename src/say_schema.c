@@ -119,43 +119,36 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         tcall_write_null(writer);
 }
 
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
-                           const char *at);
-
 static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth);
+                              const char *args, int depth);
 
-/* Writes the value at a place; where that is NULL, as little as is required. */
+/* Writes the value at a place. */
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *from,
-                             const char *at, tcall_put_ put, int depth)
+                             const char *at, int depth)
 {
     TCALL_FETCH_(tcall_shape, shape, from);
-    uint16_t i, count = (uint16_t)shape->low;
+    uint16_t i, count;
     if (shape->kind != TCALL_KIND_LIST && shape->kind != TCALL_KIND_OBJECT) {
-        put(writer, shape, at);
+        tcall_put_leaf_(writer, shape, at, false);
     } else if (depth == TOOLCALL_SHAPE_LEVELS) {
         tcall_writer_fail_(writer, TCALL_E_DEPTH);
     } else if (shape->kind == TCALL_KIND_OBJECT) {
-        tcall_put_object_(writer, (const tcall_object *)shape->more, at, put,
+        tcall_put_object_(writer, (const tcall_object *)shape->more, at,
                           depth + 1);
     } else {
-        if (at)
-            memcpy(&count, at, sizeof count);
+        memcpy(&count, at, sizeof count);
         tcall_write_open(writer, '[');
         for (i = 0; i < count; i++)
             tcall_put_value_(writer, (const tcall_shape *)shape->more,
-                             at ? at + shape->digits + (size_t)i * shape->size
-                                : NULL,
-                             put, depth + 1);
+                             at + shape->digits + (size_t)i * shape->size,
+                             depth + 1);
         tcall_write_close(writer, ']');
     }
 }
 
-/* Writes the members that came or have a default; without a struct those that
- * are required. */
+/* Writes the members that came or have a default. */
 static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
-                              const char *args, tcall_put_ put, int depth)
+                              const char *args, int depth)
 {
     TCALL_FETCH_(tcall_object, object, from);
     const uint8_t *given = (const uint8_t *)args;
@@ -165,229 +158,24 @@ static void tcall_put_object_(tcall_writer *writer, const tcall_object *from,
         const tcall_shape *member = object->members + i;
         uint16_t offset = TCALL_FETCH_16_(&member->offset);
         uint8_t flags = TCALL_FETCH_8_(&member->flags);
-        bool null =
-            args && !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
-        if (args ? offset == TCALL_NOWHERE ||
-                       (null &&
-                        !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
-                 : !(flags & TCALL_MEMBER_REQUIRED))
+        bool null = !TCALL_BIT_OF_(given, i) && !(flags & TCALL_MEMBER_DEFAULT);
+        if (offset == TCALL_NOWHERE ||
+            (null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i)))
             continue;
         tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
         if (null)
             tcall_write_null(writer);
         else
-            tcall_put_value_(writer, member, args ? args + offset : NULL, put,
-                             depth);
+            tcall_put_value_(writer, member, args + offset, depth);
     }
     tcall_write_close(writer, '}');
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, shape, at, false);
 }
 
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    tcall_put_object_(writer, shape, (const char *)args, tcall_put_stored_, 1);
+    tcall_put_object_(writer, shape, (const char *)args, 1);
     return writer->error;
-}
-
-/* ---- an example of what is allowed ----
- *
- * Whether it is, somebody looks later: of several rules some may not be met.
- */
-
-/* Returns the number within a low and a high limit that is nearest to one that
- * is liked, as a multiple of step; all in units of the last digit. */
-static tcall_int tcall_nearest_(const tcall_limit_ limits[2], tcall_int value,
-                                tcall_int one, tcall_int step)
-{
-    tcall_int low = limits[0].number, high = limits[1].number;
-    low += limits[0].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    high -= limits[1].how == TCALL_LIMIT_BEYOND_ ? one : 0;
-    if (limits[0].how && value < low)
-        value = low;
-    value += (step - value % step) % step;
-    if (limits[1].how && value > high)
-        value = high - (high % step + step) % step;
-    if (limits[0].how && value < low) /* 0.5, not 1 */
-        value = limits[0].number / 2 + limits[1].number / 2;
-    return value;
-}
-
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_put_near_(tcall_writer *out, unsigned types,
-                                            const tcall_limit_ limits[2],
-                                            tcall_int step)
-{
-    tcall_int one = 1, len, i;
-    if (types & TCALL_SHAPE_STRING) {
-        len = tcall_nearest_(limits, 5, 1, 1);
-        tcall_write_quote(out);
-        for (i = 0; i < len && !out->error; i++)
-            tcall_write_char_(out, "value"[i % 5]);
-        tcall_write_unquote(out);
-    } else if (types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else if (types == TCALL_SHAPE_NULL) {
-        tcall_write_null(out);
-    } else {
-        for (i = 0; i < limits->digits; i++)
-            one *= 10;
-        tcall_put_decimal_(out,
-                           tcall_nearest_(limits,
-                                          limits->how ? limits->number : one,
-                                          one, step ? step : one),
-                           limits->digits);
-    }
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    tcall_limit_ limits[2];
-    (void)at;
-    tcall_limit_of_(&limits[0], node, false);
-    tcall_limit_of_(&limits[1], node, true);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else
-        tcall_put_near_(out, node->types, limits, 1);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
-                                              tcall_schema_text source)
-{
-    tcall_put_object_(out, (const tcall_object *)source.made, NULL,
-                      tcall_put_fitting_, 1);
-}
-
-/* ---- an example of what the text of a schema allows ---- */
-
-/* So many decimals of its numbers count. */
-enum { TCALL_EXAMPLE_DIGITS_ = sizeof(tcall_int) > 4 ? 3 : 1 };
-
-/* Returns the value of a keyword in units of the last of so many decimals,
- * rounded up; 0 where it has none. A tenth of all numbers is in reach, so that
- * sums of them are numbers, too. */
-static tcall_int tcall_example_units_(const char *schema, uint8_t on,
-                                      int digits)
-{
-    const char *at = tcall_text_get_(schema, tcall_keyword_word_(on));
-    tcall_num_ number = tcall_text_number_(at ? at : "0");
-    tcall_int value;
-    int rest;
-    tcall_num_whole_(&number, digits + 1, &value, &rest);
-    return value / 10 + (value % 10 > 0 || rest > 0);
-}
-
-/* Writes a value of one of these types, which has no parts. */
-TCALL_NOINLINE_ static void tcall_write_schema_scalar_(tcall_writer *out,
-                                                       const char *schema,
-                                                       unsigned types)
-{
-    bool text = types & TCALL_SHAPE_STRING, whole = types & TCALL_SHAPE_INTEGER;
-    tcall_int step =
-        tcall_example_units_(schema, TCALL_ON_MULTIPLE_, TCALL_EXAMPLE_DIGITS_);
-    const uint8_t of = text ? TCALL_LIMITS_LENGTH_ : TCALL_LIMITS_VALUE_;
-    tcall_limit_ limits[2];
-    uint8_t on;
-    memset(limits, 0, sizeof limits);
-    limits->digits = text ? 0 : TCALL_EXAMPLE_DIGITS_;
-    for (on = TCALL_ON_MINIMUM_; on <= TCALL_ON_MAX_LENGTH_; on++)
-        if (tcall_limits_by_(on) == of &&
-            tcall_text_get_(schema, tcall_keyword_word_(on))) {
-            tcall_limit_ *limit = &limits[tcall_is_upper_(on)];
-            limit->number = tcall_example_units_(schema, on, limits->digits);
-            limit->how = tcall_limit_how_(on);
-        }
-    tcall_put_near_(out, types, limits, step > 0 || whole ? step : 1);
-}
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const char *const keywords[] = {"enum", "examples", /* lists */
-                                           "const", "default"};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof keywords / sizeof *keywords && !value; i++) {
-        value = tcall_text_get_(schema, keywords[i]);
-        if (i < 2)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *first =
-        tcall_text_first_(tcall_text_get_(schema, "properties"));
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    tcall_write_open(out, '{');
-    for (; name && !out->error; name = tcall_text_sibling_(name)) {
-        const char *property = tcall_text_find_(first, name);
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_units_(schema, TCALL_ON_MIN_ITEMS_, 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    unsigned types = TCALL_SHAPE_STRING;
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type)
-        types = tcall_sc_type_(*type == '[' ? tcall_text_first_(type) : type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (types == TCALL_SHAPE_OBJECT && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (types == TCALL_SHAPE_ARRAY && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_schema_scalar_(out, schema, types);
-}
-
-/* Values that are nested deeper are left out. */
-enum { TCALL_EXAMPLE_DEPTH_ = 3 };
-
-TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
-                                               tcall_schema_text source)
-{
-    tcall_write_schema_value_(out, tcall_text_space_(source.text),
-                              TCALL_EXAMPLE_DEPTH_);
 }
 
 /* ---- JSON Schema ---- */
@@ -573,6 +361,146 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
     tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
     return tcall_view_shape_(&view, shape);
+}
+
+/* ---- an example of what the schema of a tool allows ----
+ *
+ * What is written need not be allowed: of several rules some may not be met,
+ * and whoever sends an example checks it first.
+ */
+
+/* Values that are nested deeper are left out. */
+enum { TCALL_EXAMPLE_DEPTH_ = 3 };
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; of a number a bound, if multiples of one will do. */
+static tcall_json tcall_example_named_(tcall_json schema)
+{
+    static const char keywords[][9] = {"enum",    "examples", /* lists */
+                                       "const",   "default",
+                                       "minimum", "maximum"};
+    const size_t count = tcall_json_get(schema, "multipleOf").at ? 4 : 6;
+    tcall_json value = {NULL, NULL};
+    size_t i;
+    for (i = 0; i < count && !value.at; i++) {
+        value = tcall_json_get(schema, keywords[i]);
+        if (i < 2)
+            value = tcall_json_at(value, 0);
+    }
+    return value;
+}
+
+/* Returns what a schema says of a keyword, if it is a whole number. */
+static int tcall_example_whole_(tcall_json schema, const char *keyword,
+                                int otherwise)
+{
+    return tcall_json_int(tcall_json_get(schema, keyword), otherwise);
+}
+
+/* Writes a multiple that is not under the low bound; without one it may be over
+ * the high one. */
+static void tcall_example_number_(tcall_writer *out, tcall_json schema)
+{
+    const int step = tcall_example_whole_(schema, "multipleOf", 1);
+    int64_t value = tcall_example_whole_(schema, "minimum", step);
+    if (tcall_json_get(schema, "exclusiveMinimum").at)
+        value =
+            (int64_t)tcall_example_whole_(schema, "exclusiveMinimum", 0) + 1;
+    else if (tcall_json_get(schema, "exclusiveMaximum").at)
+        value =
+            (int64_t)tcall_example_whole_(schema, "exclusiveMaximum", 0) - step;
+    if (step > 1)
+        value += (step - (int)value % step) % step;
+    tcall_write_int(out, (tcall_int)value);
+}
+
+/* Writes a value of one of these types, which has no parts. */
+static void tcall_example_scalar_(tcall_writer *out, tcall_json schema,
+                                  unsigned types)
+{
+    int len = tcall_example_whole_(schema, "maxLength", 5), i;
+    if (len > 5)
+        len = 5;
+    if (len < tcall_example_whole_(schema, "minLength", 0))
+        len = tcall_example_whole_(schema, "minLength", 0);
+    if (types & TCALL_SHAPE_STRING) {
+        tcall_write_quote(out);
+        for (i = 0; i < len && !out->error; i++)
+            tcall_write_char_(out, "value"[i % 5]);
+        tcall_write_unquote(out);
+    } else if (types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else if (types == TCALL_SHAPE_NULL) {
+        tcall_write_null(out);
+    } else {
+        tcall_example_number_(out, schema);
+    }
+}
+
+/* Writes a value that a schema may allow: of an object what it requires, of an
+ * array as many elements as it wants. */
+static void tcall_example_value_(tcall_writer *out, tcall_json schema,
+                                 int depth)
+{
+    const char *properties =
+        tcall_text_first_(tcall_json_get(schema, "properties").at);
+    tcall_json named = tcall_example_named_(schema),
+               type = tcall_json_get(schema, "type"),
+               any = tcall_json_get(schema, "anyOf"),
+               name = tcall_json_first(tcall_json_get(schema, "required"));
+    int count = tcall_example_whole_(schema, "minItems", 0);
+    unsigned types = TCALL_SHAPE_STRING;
+    any = tcall_json_at(any.at ? any : tcall_json_get(schema, "oneOf"), 0);
+    if (type.at)
+        types = tcall_sc_type_(*type.at == '[' ? tcall_text_first_(type.at)
+                                               : type.at);
+    if (named.at) {
+        tcall_write_verbatim(out, tcall_text_verbatim_(named.at));
+    } else if (!type.at && any.at && depth) {
+        tcall_example_value_(out, any, depth - 1);
+    } else if (types == TCALL_SHAPE_OBJECT && depth) {
+        tcall_write_open(out, '{');
+        for (; name.at && !out->error; name = tcall_json_next(name)) {
+            const char *key = tcall_text_find_(properties, name.at);
+            tcall_write_verbatim(out, tcall_text_verbatim_(name.at));
+            tcall_write_char_(out, ':');
+            tcall_example_value_(
+                out, tcall_json_of_(key ? tcall_text_value_(key) : NULL, NULL),
+                depth - 1);
+        }
+        tcall_write_close(out, '}');
+    } else if (types == TCALL_SHAPE_ARRAY && depth) {
+        tcall_write_open(out, '[');
+        for (; count > 0 && !out->error; count--)
+            tcall_example_value_(out, tcall_json_get(schema, "items"),
+                                 depth - 1);
+        tcall_write_close(out, ']');
+    } else {
+        tcall_example_scalar_(out, schema, types);
+    }
+}
+
+TCALL_SHARED_ void tcall_write_schema_example_(tcall_writer *out,
+                                               tcall_schema_text source)
+{
+    tcall_example_value_(out,
+                         tcall_json_of_(tcall_text_space_(source.text), NULL),
+                         TCALL_EXAMPLE_DEPTH_);
+}
+
+/* The same of a shape: its schema is written first, the example after it, where
+ * out->buf then begins. */
+TCALL_SHARED_ void tcall_write_shape_example_(tcall_writer *out,
+                                              tcall_schema_text source)
+{
+    tcall_writer schema = *out;
+    tcall_write_shape(&schema, (const tcall_object *)source.made);
+    tcall_write_bytes(&schema, "", 1);
+    source.text = out->buf;
+    tcall_writer_init(out, schema.buf + schema.fill, schema.cap - schema.fill);
+    out->error = schema.error;
+    if (!out->error)
+        tcall_write_schema_example_(out, source);
 }
 
 /* ---- the text of a schema, as a mode has it ---- */
