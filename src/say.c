@@ -419,13 +419,14 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
                                   said->keyword == TCALL_ON_OTHERS_)) {
         size_t len = misfit->text_len;
         bool cut = len == TOOLCALL_MISFIT_TEXT;
-        /* no ends of lines, nothing for terminals */
+        /* in plain text, too, no ends of lines, nothing for terminals */
+        uint8_t quoted = said->out->quoted;
         tcall_write_char_(said->out, '"');
-        said->out->quoted++;
+        said->out->quoted = 1;
         tcall_write_bytes(said->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        tcall_write_text(said->out, cut ? "..." : "");
-        tcall_write_unquote(said->out);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
     }
 #endif
     else
