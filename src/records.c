@@ -526,9 +526,12 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
 {
     const tcall_tool *tool = call->tool;
     tcall_block *block = &call->cx.tc->block;
-    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_writer out;
+    out = tcall_hydrate_writer_(block);
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
     tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error && out.fill <= TCALL_EXAMPLE_ &&
+    return !out.error &&
            tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
                TCALL_OK &&
            tcall_attempt_arguments_(call, example) == TCALL_OK;
