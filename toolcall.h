@@ -2939,8 +2939,8 @@ TCALL_API int tcall_hydrate_repair_(tcall *tc, tcall_call *call);
 
 /* Private: see tcall_lenient. */
 struct tcall_lenience_ {
-    void (*read)(const tcall_block *block, tcall_machine *machine,
-                 tcall_machine_desc *desc, tcall_str text, uint32_t *fixes);
+    int (*read)(tcall_machine *machine, const tcall_machine_desc *desc,
+                tcall_str text, bool strict, uint32_t *fixes);
     uint8_t (*coerce)(tcall_machine *machine, uint8_t types);
     void (*write)(tcall_writer *w, const char *text,
                   const tcall_coercion *coercion, unsigned count);
@@ -4237,20 +4237,18 @@ struct tcall_agent {
     size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
-    tcall_reader *reader;
-    char *io;              /* desc.io_size bytes */
-    size_t sent, received; /* bytes of the bodies */
-    tcall_resume_ resume;  /* where the request is taken up again */
-    size_t question;       /* where what was said last is in the chat; its end
-                            * where that was taken back */
-    size_t answer_at;      /* where the last answer begins in it */
-    int call_at;           /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
+    struct tcall_agent_room_ *room; /* in the block */
+    char *io;                       /* desc.io_size bytes, in the block */
+    size_t sent, received;          /* bytes of the bodies */
+    tcall_resume_ resume;           /* where the request is taken up again */
+    size_t question;   /* where what was said last is in the chat; its end
+                        * where that was taken back */
+    size_t answer_at;  /* where the last answer begins in it */
+    int call_at;       /* calls of it that have a result */
+    tcall_call *batch; /* calls under way, of desc.parallel in the block */
     int batch_count;
-    int current;        /* the call of the batch that was the last to go on */
-    int waiting;        /* calls in a row that wait */
-    tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* of a request; of the call whose turn it is */
+    int current;      /* the call of the batch that was the last to go on */
+    tcall_writer out; /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -4361,7 +4359,8 @@ typedef struct tcall_mcp_desc {
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
 
-/* Private: what is kept of a message. Each begins as the struct of a shape. */
+/* Private: what is kept of a message. Each begins as the struct of a shape; the
+ * long texts come last, for an AVR reaches 64 bytes of a struct at once. */
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
@@ -4371,15 +4370,15 @@ typedef struct tcall_mcp_meta_ {
 typedef struct tcall_mcp_params_ {
     uint8_t given_[1], came_[1];
     uint8_t version; /* index, or 255 */
-    char name[TOOLCALL_MCP_NAME + 1];
     tcall_mcp_meta_ meta;
+    char name[TOOLCALL_MCP_NAME + 1];
 } tcall_mcp_params_;
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
     uint8_t method; /* index, or 255 */
-    char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
+    char id[TOOLCALL_MCP_ID + 1];
 } tcall_mcp_message_;
 
 struct tcall_mcp;
@@ -4389,6 +4388,7 @@ struct tcall_mcp_made_;
 typedef struct tcall_mcp_way_ {
     void (*begin)(struct tcall_mcp *mcp);
     bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*schema)(struct tcall_mcp *mcp); /* of mcp->tool */
     void (*call)(struct tcall_mcp *mcp);
 } tcall_mcp_way_;
 
@@ -4399,10 +4399,10 @@ typedef struct tcall_mcp {
     const tcall_mcp_way_ *way;          /* NULL: without a registry */
     const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
-    char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
+    char piece[TOOLCALL_MCP_PIECE];
     union {
         struct {
             tcall_decoder decoder;
@@ -4613,13 +4613,19 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* Returns whether JSON wants a character of a string escaped. */
+TCALL_SHARED_ bool tcall_is_escaped_(char c)
+{
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 /* Returns the end of a run of bytes of a string that stand for themselves. */
 TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
     for (; at < end; at++) {
         unsigned char byte = (unsigned char)*at;
         if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
-                        : byte < 0x20 || byte == '"' || byte == '\\')
+                        : tcall_is_escaped_(*at))
             break;
     }
     return at;
@@ -4711,6 +4717,12 @@ TCALL_SHARED_ size_t tcall_utf8_cut_(const char *text, size_t len)
     while (len && ((unsigned char)text[len] & 0xC0) == 0x80)
         len--;
     return len;
+}
+
+/* Returns whether a string of JSON has escapes. */
+TCALL_SHARED_ bool tcall_has_escapes_(tcall_str string)
+{
+    return memchr(string.ptr, '\\', string.len) != NULL;
 }
 
 /* Returns the character that an escape of one letter means, or 0. */
@@ -4842,15 +4854,13 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
-/* Larger numbers would be infinity to most readers. */
+/* Larger numbers would be infinity to most readers: from hardly less on that is
+ * the nearest double. */
 TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ most;
-    if (n->top < 308)
-        return true;
-    /* from hardly less on infinity is the nearest double */
-    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n->sign;
+    static const char digits[] = "1797693134862315808";
+    const tcall_num_ most = {
+        digits, digits + sizeof digits - 2, 308, n->sign, false, false};
     return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
@@ -4938,60 +4948,64 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number, the last one raised by
- * more, with the whole part of fraction * 2^exponent; *at: the digit behind
- * them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
-                                   uint64_t fraction, int exponent,
-                                   uint32_t *limb, const char **at)
+/* Divides the limbs by ten, in halves: a division of 64 bits is a large
+ * function on small machines. Returns the digit that is left over. */
+TCALL_SHARED_ int tcall_limbs_tenth_(uint32_t *limb, int count)
+{
+    uint32_t rest = 0;
+    while (count-- > 0) {
+        uint32_t high = rest << 16 | limb[count] >> 16;
+        uint32_t low = high % 10 << 16 | (uint16_t)limb[count];
+        limb[count] = high / 10 << 16 | low / 10;
+        rest = low % 10;
+    }
+    return (int)rest;
+}
+
+/* Returns the next digit of a number, the last of which is raised by more. */
+static int tcall_num_raised_(const tcall_num_ *number, int more,
+                             const char **at)
+{
+    const int raised = *at == number->last ? more : 0;
+    return tcall_num_digit_(number, at) + raised;
+}
+
+/* Compares a positive number, its last digit raised by more, with fraction *
+ * 2^exponent, which is near: < 0, 0 or > 0. One that was cut off is more than
+ * its digits, and less than when they are raised by one. */
+TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number, int more,
+                                             uint64_t fraction, int exponent)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
-    int i, order = 0;
-    memset(limb, 0, (size_t)limbs * sizeof *limb);
-    *at = number->first;
-    for (i = number->top; i >= 0; i--) {
-        const int raised = *at == number->last ? more : 0;
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at) + raised);
-    }
+    const char *at = number->first;
+    uint32_t limb[TCALL_LIMBS_];
+    int parts = tcall_limbs_for_(-exponent), i, order = 0;
+    memset(limb, 0, sizeof limb);
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_raised_(number, more, &at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
-    return order;
-}
-
-/* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
- * or > 0. It is 0 as well where that hangs on digits that were cut off. */
-TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
-                                             uint64_t fraction, int exponent)
-{
-    const int parts = tcall_limbs_for_(-exponent);
-    const char *at;
-    uint32_t limb[TCALL_LIMBS_];
-    int i, order = tcall_num_whole_beside_(number, 0, fraction, exponent, limb,
-                                           &at);
-    if (order < 0 && number->cut &&
-        tcall_num_whole_beside_(number, 1, fraction, exponent, limb, &at) > 0)
-        return 0;
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
-        order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
+        order = (i <= number->top ? tcall_num_raised_(number, more, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
-    for (i = parts; i > 0 && !limb[i - 1];)
-        i--;
-    return order ? order : number->cut - (i > 0);
+    while (parts > 0 && !limb[parts - 1])
+        parts--;
+    if (!order && parts > 0)
+        order = -1;
+    return order || !number->cut ? order : more ? -1 : 1;
 }
 
-/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
- * more by less than *error * 2^*exponent; the fraction has 63 bits. */
-static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
-                                  unsigned *error)
+/* Gives the first bits of a positive number: it is fraction * 2^*exponent, or a
+ * little more; the fraction has 63 bits, and is right in nearly all of them. */
+static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent)
 {
     const char *at = number->first;
     uint64_t fraction = 0;
     int count = 0, left;
     for (; count < 18 && at <= number->last; count++)
         fraction = fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
-    *error = at <= number->last ? 128 : 0; /* 2^63 / 10^17 */
     *exponent = left = number->top - count + 1;
     for (;; left += left < 0 ? 1 : -1) {
         for (; !(fraction >> 62); --*exponent)
@@ -5000,7 +5014,6 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
             return fraction;
         fraction = left < 0 ? fraction / 5 : fraction / 8 * 5;
         *exponent += left < 0 ? 0 : 3;
-        *error += 16; /* 2^63 / (2^62 / 8) */
     }
 }
 
@@ -5009,32 +5022,28 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
  * off. */
 static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
 {
-    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
-    unsigned error;
-    uint64_t most, half,
-        fraction = tcall_num_binary_(number, &exponent, &error);
+    int exponent, drop = 63 - DBL_MANT_DIG, order;
+    uint64_t fraction = tcall_num_binary_(number, &exponent);
     if (drop < TCALL_LEAST_EXPONENT_ - exponent)
         drop = TCALL_LEAST_EXPONENT_ - exponent;
     for (; drop > 63; drop--, exponent++)
         fraction >>= 1;
     exponent += drop;
-    half = (uint64_t)1 << (drop - 1);
-    most = (fraction + error + half) >> drop;
-    fraction = (fraction + half - 1) >> drop;
-    for (; fraction < most; fraction++) {
+    fraction = (fraction + ((uint64_t)1 << (drop - 1)) - 1) >> drop;
+    for (;; fraction++) {               /* a few times */
         if (fraction >> DBL_MANT_DIG) { /* from here on each is worth two */
             fraction /= 2;
-            most = (most + 1) / 2;
             exponent++;
         }
-        order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
-        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+        order = tcall_num_beside_(number, 0, fraction * 2 + 1, exponent - 1);
+        if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
     *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
                         << (DBL_MANT_DIG - 1));
-    return order != 0 || !number->cut;
+    return !number->cut ||
+           tcall_num_beside_(number, 1, fraction * 2 + 1, exponent - 1) < 0;
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
@@ -6787,7 +6796,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 {
     uint8_t code = (uint8_t)*bytes;
     char escape[6];
-    if (len == 1 && (code < 0x20 || code == '"' || code == '\\')) {
+    if (len == 1 && tcall_is_escaped_(*bytes)) {
         len = tcall_escape_(escape, *bytes);
         bytes = escape;
         m->escapes += (uint32_t)len - 1;
@@ -8024,11 +8033,13 @@ typedef struct tcall_lenient_ {
     const char *value, *over;  /* where the value begins; its end, NULL: it goes
                                 * on; end: not only the same has followed it */
     const char *slash;         /* the first of {\"a\":1}, or NULL */
-    const char *quote;         /* pattern that ends the string at hand,
-                                * or NULL: " */
+    const char *quote;         /* pattern that ends the string at hand; "": it
+                                * is a key that ends as a name does; NULL: " */
     const char *blank, *token; /* ends of the last comment, of what was read
                                 * before the place at hand */
     const char *fixed;         /* the place of the first fix */
+    const char *put; /* what is fed in place of what a rule left out */
+    char escape[7];  /* of a byte, for put */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
@@ -8055,9 +8066,9 @@ static void tcall_lenient_fixed_(tcall_lenient_ *text, int fix, const char *at,
 }
 
 /* Feeds other bytes than those of the text. */
-static void tcall_lenient_put_(tcall_lenient_ *text, tcall_str bytes)
+static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes)
 {
-    tcall_machine_feed(text->machine, bytes.ptr, bytes.len);
+    tcall_machine_feed(text->machine, bytes, strlen(bytes));
     if (text->machine->syntax.error)
         tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
 }
@@ -8216,15 +8227,10 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
 /* A key without quotes. */
 static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
-    const char *from = text->at;
-    if (!tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *from))
-        return false;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09",
-                             tcall_lenient_byte_(text, text->at)))
-        text->at++;
-    tcall_lenient_put_(text, tcall_str_of("\""));
-    tcall_lenient_put_(text, tcall_slice_(from, (size_t)(text->at - from)));
-    return true;
+    bool key = tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$", *text->at);
+    if (key)
+        text->quote = "";
+    return key;
 }
 
 /* A bracket that a comma stands before: there was none. */
@@ -8241,7 +8247,8 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
 /* A character of a string that JSON wants escaped. */
 static bool tcall_lenient_control_(tcall_lenient_ *text)
 {
-    tcall_syntax_character_(&text->machine->syntax, (unsigned char)*text->at++);
+    text->escape[tcall_escape_(text->escape, *text->at++)] = '\0';
+    text->put = text->escape;
     return true;
 }
 
@@ -8385,13 +8392,14 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Applies the first rule that goes where the machine is. Returns it, or that
- * which ends the table, and then nothing has changed. */
+ * which ends the table, and then nothing has changed; text->put is fed next. */
 static const struct tcall_lenient_rule_ *
 tcall_lenient_apply_(tcall_lenient_ *text, unsigned where)
 {
     const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
     const char *from = text->at;
     for (; rule->states; rule++) {
+        text->put = rule->put;
         if (rule->states & where &&
             (!*rule->patterns || tcall_lenient_skip_(text, rule->patterns)) &&
             (!rule->act || rule->act(text)))
@@ -8503,7 +8511,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         tcall_lenient_fixed_(text, rule->fix, at, error);
         if (rule->states == TCALL_LENIENT_BLANK_)
             text->blank = text->at;
-        tcall_lenient_put_(text, tcall_str_of(rule->put));
+        tcall_lenient_put_(text, text->put);
     } else if (!(s->depth || rule->states) || !tcall_lenient_is_cut_(text)) {
         text->at = at;
         error = tcall_lenient_blame_(text, error);
@@ -8523,6 +8531,18 @@ static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
         tcall_lenient_refused_(text);
 }
 
+/* Returns where a key without quotes ends, or what may be the end of a string
+ * that has other quotes than JSON's. */
+static const char *tcall_lenient_inner_end_(const tcall_lenient_ *text)
+{
+    const char *at = text->at, *quote = text->quote;
+    while (at < text->end &&
+           (*quote ? *at != *quote && *at != '"'
+                   : tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "$$09", *at)))
+        at++;
+    return at;
+}
+
 /* Goes on with what the text holds next: of a string that has another quote, up
  * to that or to JSON's, which is escaped. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
@@ -8532,18 +8552,16 @@ static void tcall_lenient_step_(tcall_lenient_ *text)
     if (s->state == TCALL_AT_VALUE_ && !s->depth)
         text->value = tcall_marker_end_(text->at, to, " ");
     if (text->quote)
-        for (to = text->at;
-             to < text->end && *to != *text->quote && *to != '"';)
-            to++;
+        to = tcall_lenient_inner_end_(text);
     if (to > text->at) {
         tcall_lenient_pass_(text, (size_t)(to - text->at));
     } else if (s->state == TCALL_AT_ESCAPE_) {
         tcall_lenient_pass_(text, 1);
-    } else if (tcall_lenient_skip_(text, "\"\0")) {
-        tcall_lenient_put_(text, tcall_str_of("\\\""));
-    } else if (tcall_lenient_skip_(text, text->quote)) {
+    } else if (!*text->quote || tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
+    } else if (tcall_lenient_skip_(text, "\"\0")) {
+        tcall_lenient_put_(text, "\\\"");
     } else {
         tcall_lenient_pass_(text, 1);
     }
@@ -8554,7 +8572,7 @@ static void tcall_lenient_closes_(tcall_lenient_ *text)
 {
     uint8_t state = text->machine->syntax.state;
     if (!text->error && state == TCALL_AT_STRING_) {
-        tcall_lenient_put_(text, tcall_str_of("\""));
+        tcall_lenient_put_(text, "\"");
     } else if (!text->error || tcall_is_slip_(text->error)) {
         text->error = !text->error && state == TCALL_AT_ESCAPE_
                           ? TCALL_E_TRUNCATED
@@ -8920,6 +8938,13 @@ int tcall_write_key(tcall_writer *writer, const char *key)
     return tcall_write_char_(writer, ':');
 }
 
+/* Writes a key. Returns the writer, for the value that follows. */
+TCALL_SHARED_ tcall_writer *tcall_keyed_(tcall_writer *writer, const char *key)
+{
+    tcall_write_key(writer, key);
+    return writer;
+}
+
 int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 {
     tcall_write_comma_(writer);
@@ -8928,45 +8953,36 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. It
- * goes by parts of 16 bits: a division of 64 bits is a large function on small
- * machines. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
+/* Writes 0.digits * 10^point without an exponent, and all of the digits. */
+static void tcall_write_digits_(tcall_writer *writer, const char *digits,
+                                int count, int point)
 {
-    tcall_uint left = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint16_t)(*number >> shift);
-        left |= (tcall_uint)(rest / 10) << shift;
-        rest %= 10;
+    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
+    for (; i < end; i++) {
+        if (i == point)
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? digits[i] : '0');
     }
-    *number = left;
-    *digit = (char)('0' + rest);
-    return left != 0;
 }
 
-/* Writes number / 10^decimals from its last digit to its first, without a comma
- * before it. */
+enum { TCALL_DECIMALS_MAX_ = 20 };
+
+/* Writes number / 10^decimals without a comma before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                tcall_uint number, int decimals)
 {
-    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
-    int digits = 0;
-    bool more;
-    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+    uint32_t limb[] = {(uint32_t)number, (uint32_t)(number >> 16 >> 16)};
+    char out[20], *first = out + sizeof out;
+    if (decimals > TCALL_DECIMALS_MAX_)
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    do {
-        if (digits && digits == decimals)
-            *--first = '.';
-        more = tcall_write_digit_(&number, --first);
-        digits++;
-    } while (more || digits <= decimals);
+    do
+        *--first = (char)('0' + tcall_limbs_tenth_(limb, 2));
+    while (limb[0] || limb[1]);
     if (minus)
-        *--first = '-';
-    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
+        tcall_write_char_(writer, '-');
+    tcall_write_digits_(writer, first, (int)(out + sizeof out - first),
+                        (int)(out + sizeof out - first) - decimals);
+    return writer->error;
 }
 
 /* Writes value / 10^decimals without a comma before it. */
@@ -8998,18 +9014,6 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 /* ---- floating point ---- */
 
 enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
-
-/* Divides the limbs by ten. Returns what is left over. */
-static uint32_t tcall_limbs_tenth_(uint32_t *limb, int count)
-{
-    uint64_t rest = 0;
-    while (count-- > 0) {
-        rest = rest << 32 | limb[count];
-        limb[count] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return (uint32_t)rest;
-}
 
 /* Gives the exact digits of a double, one more than are ever written. Returns
  * how much the first one is worth, as a power of ten. Those of the whole part
@@ -9054,32 +9058,21 @@ static void tcall_place_rounded_(char *to, const char *exact, int count,
     number->last = to + count - 1;
 }
 
-/* Gives the fewest digits that read back as the same double. */
+/* Gives the fewest digits that read back as the same double. Of one that has
+ * all its bits a decimal of DBL_DIG digits is found as it was. */
 static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
-    int top = tcall_place_exact_(exact, bits), count = 0;
+    int top = tcall_place_exact_(exact, bits);
+    int count = bits >> (DBL_MANT_DIG - 1) ? DBL_DIG : 1;
     tcall_num_ number = {NULL, NULL, 0, 1, false, false};
     tcall_bits_ again;
     do {
         number.top = top;
-        tcall_place_rounded_(to, exact, ++count, &number);
-    } while (count < TCALL_DOUBLE_DIGITS_ &&
+        tcall_place_rounded_(to, exact, count, &number);
+    } while (count++ < TCALL_DOUBLE_DIGITS_ &&
              !(tcall_num_double_(&number, &again) && again == bits));
     return number;
-}
-
-/* Writes 0.digits * 10^point without an exponent. */
-static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
-                                int point)
-{
-    int count = (int)(number->last - number->first) + 1;
-    int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
-    for (; i < end; i++) {
-        if (i == point)
-            tcall_write_char_(writer, '.');
-        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
-    }
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
@@ -9099,7 +9092,9 @@ int tcall_write_double(tcall_writer *writer, double value)
         number = tcall_place_shortest_(digits, bits & ~sign);
     /* where %.17g writes one */
     exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
-    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    tcall_write_digits_(writer, number.first,
+                        (int)(number.last - number.first) + 1,
+                        exponent ? 1 : number.top + 1);
     if (exponent) {
         tcall_write_char_(writer, 'e');
         tcall_write_decimal_(writer, number.top, 0);
@@ -9160,37 +9155,26 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
 TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
                                      tcall_str text)
 {
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_str(tcall_keyed_(out, key), text);
 }
 
 TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
                                      const char *text)
 {
-    tcall_write_key(out, key);
-    tcall_write_string(out, text);
+    tcall_write_string(tcall_keyed_(out, key), text);
 }
 
 /* Opens an object or array that is the value of a key. */
 TCALL_SHARED_ void tcall_write_nest_(tcall_writer *out, const char *key,
                                      char bracket)
 {
-    tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
+    tcall_write_open(tcall_keyed_(out, key), bracket);
 }
 
 TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
                                       uint32_t count)
 {
-    tcall_write_key(out, key);
-    tcall_write_uint(out, count);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool flag)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, flag);
+    tcall_write_uint(tcall_keyed_(out, key), count);
 }
 
 /* ==========================================================================
@@ -10331,7 +10315,7 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row)
         end = tcall_text_skip_(p);
         len = (size_t)(end - p);
         same = len == is.len && memcmp(p, is.ptr, len) == 0;
-        if (!same && (*p != '"' || memchr(p, '\\', len)))
+        if (!same && (*p != '"' || tcall_has_escapes_(tcall_slice_(p, len))))
             same = tcall_rows_equal_(m, is.ptr, p);
     }
     tcall_rows_reads_(m, row->of.text, end);
@@ -10937,7 +10921,7 @@ static const char *tcall_sc_name_(const char *quote, tcall_str *name)
 /* Returns the length of a name as tcall_node.digits has it. */
 static uint8_t tcall_sc_digits_(tcall_str name)
 {
-    bool plain = name.len + 2 <= UINT8_MAX && !memchr(name.ptr, '\\', name.len);
+    bool plain = name.len + 2 <= UINT8_MAX && !tcall_has_escapes_(name);
     return (uint8_t)(plain ? name.len + 2 : 0);
 }
 
@@ -11276,7 +11260,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key)
     tcall_str word;
     const char *p = tcall_sc_name_(key, &word);
     uint8_t on = tcall_keyword_of_(word);
-    if (!on && memchr(word.ptr, '\\', word.len))
+    if (!on && tcall_has_escapes_(word))
         tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
     if (!on || (c->top && !tcall_sc_admits_(c, key, on, p)))
         return tcall_text_skip_(p);
@@ -11933,6 +11917,8 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
+    /* Writes the value that came, or its type. Returns whether it is known. */
+    bool (*came)(const struct tcall_said_fault_ *said, bool type);
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -12169,14 +12155,31 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
 
 /* ---- what a letter stands for ---- */
 
-/* Writes what came, if it is known: a value, or the beginning of a name or
+/* Of a checked text the value is known. */
+static bool tcall_say_found_(const tcall_said_fault_ *said, bool type)
+{
+    tcall_type is = said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (is == TCALL_MISSING)
+        return false;
+    if (!type)
+        tcall_say_sent_(said->out, said->value);
+    else if (is < TCALL_BOOL || is > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, is == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << is);
+    return true;
+}
+
+/* A decoder has no text: a number may be known, or the beginning of a name or
  * word. */
-static bool tcall_say_came_(const tcall_said_fault_ *said)
+static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
 {
     const tcall_misfit *misfit = said->misfit;
-    if (said->value)
-        tcall_say_sent_(said->out, said->value);
-    else if (misfit->exact)
+    if (type)
+        return false;
+    if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
@@ -12196,21 +12199,6 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else
         return false;
     return true;
-}
-
-/* Writes which type came. */
-static void tcall_say_type_(const tcall_said_fault_ *said)
-{
-    tcall_type type =
-        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
-    if (type == TCALL_MISSING)
-        TCALL_SAY(said->out, "of another type");
-    else if (type < TCALL_BOOL || type > TCALL_STRING)
-        TCALL_SAY(said->out, "not allowed here");
-    else
-        tcall_say_types_(said->out, type == TCALL_BOOL
-                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
-                                        : 1u << type);
 }
 
 /* Writes a limit; bare: as a mere number. */
@@ -12279,7 +12267,8 @@ static const char tcall_phrases_[] TCALL_FLASH_ =
     "under the minimum %p\0over the maximum %p\0"
     "not greater than %p\0not less than %p\0"
     "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
-    "use %w or \0";
+    "use %w or \0"
+    "of another type\0";
 enum {
     TCALL_PHRASE_NOTHING_,
     TCALL_PHRASE_IS_,          /* or has so many */
@@ -12288,6 +12277,7 @@ enum {
     TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
     TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
     TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_TYPE_,
     TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
 };
 
@@ -12299,11 +12289,14 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
-        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+        return said->came(said, false) ? TCALL_PHRASE_NOTHING_
                : said->keyword == TCALL_ON_TYPE_
                    ? TCALL_PHRASE_VALUE_
                    : TCALL_PHRASE_VALUE_ + said->of;
-    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 't':
+        return said->came(said, true) ? TCALL_PHRASE_NOTHING_
+                                      : TCALL_PHRASE_TYPE_;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + said->came(said, false);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
@@ -12340,8 +12333,6 @@ static void tcall_say_part_(void *of, char letter)
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
     } else if (letter == 'b') {
         tcall_put_number_(out, said->shape->size - 1, 0);
-    } else if (letter == 't') {
-        tcall_say_type_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
@@ -12409,6 +12400,7 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
     tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
     said.misfit = misfit;
+    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -12601,6 +12593,7 @@ typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
+    said->came = tcall_say_found_;
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
     say(said);
@@ -12623,14 +12616,12 @@ TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
 {
     tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&said));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
+    tcall_write_string(tcall_keyed_(writer, "keyword"),
+                       tcall_fault_word_(&said));
+    tcall_write_quote(tcall_keyed_(writer, "message"));
     tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
@@ -12657,8 +12648,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_writer_init(&glance, shown, sizeof shown);
     tcall_write_json(&glance, is);
     tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
+    tcall_write_quote(tcall_keyed_(writer, "path"));
     tcall_say_pointer_(writer, text, value);
     if (coercion->how == TCALL_COERCED_LEFT_) {
         tcall_say_step_(writer, coercion->name);
@@ -12678,8 +12668,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
             tcall_say_json_(writer, tcall_slice_(shown, glance.len),
                             TCALL_SAY_SPELLED_);
         tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_json(writer, is);
+        tcall_write_json(tcall_keyed_(writer, "to"), is);
     }
     tcall_write_close(writer, '}');
 }
@@ -12697,8 +12686,7 @@ TCALL_SHARED_ void tcall_write_coerced_(tcall_writer *writer, const char *text,
         tcall_write_coercion_(writer, text, coercion++);
     if (count) {
         tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)count);
+        tcall_write_int(tcall_keyed_(writer, "more"), (tcall_int)count);
         tcall_write_close(writer, '}');
     }
     tcall_write_close(writer, ']');
@@ -12837,13 +12825,11 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
     return item;
 }
 
-/* Parts by number, for loops over them. */
+/* Parts by number, for loops over them: they lie in this order. */
 TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    static const uint8_t at[TCALL_PARTS_] = {
-        offsetof(tcall_item, id), offsetof(tcall_item, name),
-        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
-    return (tcall_str *)(void *)((char *)item + at[part]);
+    char *first = (char *)item + offsetof(tcall_item, id);
+    return (tcall_str *)(void *)(first + (size_t)part * sizeof(tcall_str));
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -13016,29 +13002,22 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
-/* Returns a part of an item, which begins at *bytes, and moves on. */
-static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
-                                  const char **bytes)
-{
-    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += taken.len;
-    return taken;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    const char *bytes = (const char *)head;
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     item->flags = head->flags & TCALL_FLAGS_;
-    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
-    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
-    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
-    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
-    *at += (size_t)(bytes - (const char *)head);
+    bytes += TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        const size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
     if (item->id.len > TCALL_MADE_ID_)
         item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
@@ -15277,24 +15256,36 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
-/* What a character is. */
+/* What a character is. All signs are less than the others. */
 enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_DIGIT_,
-    TCALL_CHAR_LETTER_,
-    TCALL_CHAR_CAPITAL_,
-    TCALL_CHAR_WIDE_, /* of a script without spaces */
-    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
+    TCALL_CHAR_SIGN_ = ' ',
+    TCALL_CHAR_POINT_ = '!', /* a sign that may end a sentence or string */
+    TCALL_CHAR_DIGIT_ = '0',
+    TCALL_CHAR_CAPITAL_ = 'A',
+    TCALL_CHAR_LETTER_ = 'a',
+    TCALL_CHAR_MARK_ = 'm', /* accent of the letter before: it is left out */
+    TCALL_CHAR_WIDE_ = 'w', /* of a script without spaces */
+    /* of a byte that has to be looked at with those after it */
+    TCALL_CHAR_ESCAPE_ = '}', /* a backslash, by itself a sign */
+    TCALL_CHAR_PART_ = '~'    /* of a character beyond ASCII */
 };
+
+/* The kind of each byte. */
+static const char tcall_bytes_[] = "          !                     "
+                                   " !!           ! 0000000000 !   !"
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA }   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
 /* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
-    uint8_t kind;
+    char kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
     {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
     {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
@@ -15302,7 +15293,8 @@ static const struct tcall_script_ {
     {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
     {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
     {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3002, TCALL_CHAR_POINT_},
+    {0x3003, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
     {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
     {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
     {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
@@ -15314,7 +15306,7 @@ static const struct tcall_script_ {
 typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
+    char kind;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15332,11 +15324,16 @@ static bool tcall_is_letter_(char c)
     return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
 }
 
-static uint8_t tcall_char_kind_(uint32_t code)
+static char tcall_byte_kind_(const char *at)
+{
+    return tcall_bytes_[(unsigned char)*at];
+}
+
+static char tcall_char_kind_(uint32_t code)
 {
     size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
-    if (code < 0x80) /* most of them */
-        i = 4;
+    if (code < 0x80 && tcall_bytes_[code] != TCALL_CHAR_ESCAPE_)
+        return tcall_bytes_[code]; /* most of them */
     while (tcall_scripts_[i].first > code)
         i--;
     return tcall_scripts_[i].kind;
@@ -15372,9 +15369,10 @@ static uint32_t tcall_char_fold_(uint32_t code)
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool parted; /* look for sentences, and in JSON for keys and escapes */
-    bool json;
-    bool in_key;          /* the word is part of a key */
+    bool parted;           /* look for sentences, and in JSON for keys */
+    bool json;   /* it has escapes; if it is parted, it is JSON as a whole */
+    bool quoted; /* the cursor is in a string of JSON */
+    bool in_key; /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
     const char *paired;   /* the last character of a word of two */
@@ -15397,36 +15395,25 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
     words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
 /* Returns the character at the cursor. A byte that is not UTF-8 has the
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at);
+    const char *at = words->cursor, *from = at;
+    char escaped[4];
     uint32_t code = 0;
     tcall_char_ c;
-    c.bytes = left > 0;
-    if (left > 1 && *at == '\\' && words->json)
-        c.bytes = tcall_escape_code_(at, left, &code);
-    else if (left && (unsigned char)*at < 0x80)
-        code = (unsigned char)*at;
-    else if (left && tcall_utf8_len_(at, words->end)) {
-        code = (uint32_t)tcall_utf8_next_(&at);
-        c.bytes = (size_t)(at - words->cursor);
+    if (at < words->end && words->json &&
+        tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
+        tcall_text_char_(&at, escaped);
+        from = escaped;
+        code = (uint32_t)tcall_utf8_next_(&from);
+    } else if (at < words->end) {
+        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
+            code = (uint32_t)tcall_utf8_next_(&from);
+        at = code ? from : at + 1;
     }
+    c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
     if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
@@ -15435,49 +15422,20 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
 /* Notes what a sign means for the next word, which the cursor is at. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+static void tcall_split_sign_(tcall_split_ *words, const tcall_char_ *sign)
 {
     const char *next = words->cursor;
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
-            break;
-        /* fall through */
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = next; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = next;
-        break;
-    default: break;
+    bool ends = sign->kind == TCALL_CHAR_POINT_ && sign->code != '"';
+    if (sign->code == '.' && next < words->end) /* not in 1.5, example.com */
+        ends = tcall_byte_kind_(next) <= TCALL_CHAR_POINT_;
+    if (sign->code == '"' && sign->bytes == 1 && words->json) {
+        words->quoted = !words->quoted;
+        words->in_key = words->quoted && tcall_text_is_key_(next - 1);
+        ends = words->in_key;
     }
+    if (ends)
+        words->sentence = next;
 }
 
 static void tcall_split_put_(tcall_split_ *words, uint32_t code)
@@ -15493,12 +15451,13 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
  * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    char kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
     words->start = words->cursor;
     words->letters = words->word;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
-        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+        if (kind != TCALL_CHAR_SIGN_ && c.kind != kind &&
+            c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
             return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
@@ -15507,8 +15466,9 @@ static bool tcall_split_read_(tcall_split_ *words)
             return true;
         }
         words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            tcall_split_sign_(words, c.code);
+        if (c.kind < TCALL_CHAR_DIGIT_) {
+            if (words->parted)
+                tcall_split_sign_(words, &c);
             return false;
         }
         if (c.kind == TCALL_CHAR_MARK_)
@@ -15518,10 +15478,10 @@ static bool tcall_split_read_(tcall_split_ *words)
     }
 }
 
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
+/* Returns where bytes of this kind end. */
+static const char *tcall_row_(const char *at, const char *end, char kind)
 {
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+    while (at < end && tcall_byte_kind_(at) == kind)
         at++;
     return at;
 }
@@ -15544,15 +15504,15 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *lower = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(lower, end, 'a');
+    const char *lower = tcall_row_(at, end, TCALL_CHAR_CAPITAL_);
+    const char *after = tcall_row_(lower, end, TCALL_CHAR_LETTER_);
     if (after == at)
-        after = tcall_row_(at, end, '0');
+        after = tcall_row_(at, end, TCALL_CHAR_DIGIT_);
     else if (lower - at > 1 && after > lower &&
              !(after - lower == 1 && *lower == 's')) /* but for PDFs */
         after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
-        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        (after < end && tcall_byte_kind_(after) >= TCALL_CHAR_ESCAPE_))
         return false;
     words->start = words->letters = at;
     words->length = (size_t)(after - at);
@@ -15622,11 +15582,16 @@ static void tcall_split_stem_(tcall_split_ *words)
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
+    /* signs that mean nothing here are stepped over */
+    const char most = words->parted ? TCALL_CHAR_SIGN_ : TCALL_CHAR_POINT_;
+    const char *at;
     size_t i;
     for (;;) {
-        if (!words->parted)
-            words->cursor = tcall_row_(words->cursor, words->end, ' ');
-        if (words->cursor == words->end)
+        for (at = words->cursor; at < words->end; at++)
+            if (tcall_byte_kind_(at) > most)
+                break;
+        words->cursor = at;
+        if (at == words->end)
             return false;
         if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
             continue;
@@ -15778,6 +15743,7 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     unsigned length = 0; /* of the sentence, in words */
     tcall_split_init_(&words, ranking->input);
     words.parted = true;
+    words.json = words.json && tcall_json_check(ranking->input) == TCALL_OK;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
@@ -16348,8 +16314,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
             w, "word",
             tcall_slice_(ranking->input.ptr + term->at, term->length));
         tcall_write_count_(w, "tools", term->tools / 4);
-        tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
+        tcall_write_fixed(tcall_keyed_(w, "weight"),
+                          (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -16365,12 +16331,10 @@ static void tcall_write_ranked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '{');
     tcall_write_word_(w, "tool", pick->tool->name);
     if (!reason) {
-        tcall_write_key(w, "score");
-        tcall_write_fixed(w, pick->score, 3);
+        tcall_write_fixed(tcall_keyed_(w, "score"), pick->score, 3);
         reason = pick->pinned ? "pinned" : pick->timed_out ? "timed out" : NULL;
     }
-    tcall_write_key(w, "reason");
-    tcall_write_quote(w);
+    tcall_write_quote(tcall_keyed_(w, "reason"));
     for (i = 0; !reason && i < ranking->term_count; i++) {
         const tcall_term_ *term = &ranking->terms[i];
         if (!tcall_record_sum_(&ranking->records[pick->index], i))
@@ -16492,151 +16456,143 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* A text is read in the free part of the block: the machine at its beginning,
  * checked text at its end, where it mostly stays, between them the frames, all
  * of use until the block is. room: bytes that the checked text may take, its
- * NUL included. */
-static void tcall_arguments_begin_(const tcall_block *block,
-                                   tcall_machine_desc *desc, size_t room)
+ * NUL included. Returns the machine, or NULL where there is no room for it. */
+static tcall_machine *
+tcall_reading_begin_(tcall_block *block, tcall_machine_desc *desc, size_t room)
 {
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, &size) + sizeof(tcall_machine);
-    size -= sizeof(tcall_machine);
-    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap + size - room;
-    desc->size = room;
-    desc->arena = gap;
-    desc->arena_size = size - room;
-}
-
-/* Reads arguments as they were meant. What was fixed may be longer than it
- * came, as a control character takes six bytes as an escape: it is then read
- * once more, with more room. */
-static void tcall_arguments_meant_(const tcall_block *block,
-                                   tcall_machine *machine,
-                                   tcall_machine_desc *desc, tcall_str text,
-                                   uint32_t *fixes)
-{
-    size_t half;
-    tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-    if (machine->error != TCALL_E_MEMORY || !*fixes)
-        return;
-    half = (desc->size + desc->arena_size) / 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < half / 6 ? 6 * text.len + 3 : half);
-    tcall_read_arguments(machine, desc, text, false, fixes);
-}
-
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
-    tcall_arguments_meant_, tcall_coerce, tcall_write_coerced_};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
-    tcall_arguments_meant_, NULL, NULL};
-TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
-    NULL, tcall_coerce, tcall_write_coerced_};
-
-/* Reads a text as whoever is named does, NULL: strictly. Returns the machine,
- * NULL where there is no room for it. */
-TCALL_SHARED_ tcall_machine *
-tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
-                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
-{
-    size_t used;
     tcall_machine *machine =
-        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &used);
-    *fixes = 0;
-    if (used < sizeof *machine) {
+        (tcall_machine *)(void *)tcall_hydrate_gap_(block, &size);
+    if (size < sizeof *machine) {
         tcall_block_room_(block, tcall_block_free_(block) + sizeof *machine);
         return NULL;
     }
-    if (lenient && lenient->read) {
-        lenient->read(block, machine, desc, text, fixes);
-    } else {
-        tcall_arguments_begin_(block, desc, text.len + 1);
-        tcall_machine_read_(machine, desc, text);
-    }
-    used = machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
-                                            : desc->size + sizeof *machine;
-    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+    size -= sizeof *machine;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = machine + 1;
+    desc->arena_size = size - room;
+    desc->text = (char *)desc->arena + desc->arena_size;
+    desc->size = room;
     return machine;
 }
 
-/* Keeps what was read: the checked text at the end of the block, which is what
- * is approved, run, logged and sent back, and the faults, or the coercions. */
-static int tcall_attempt_keep_(tcall_block *block, tcall_attempt *attempt,
-                               const tcall_machine *machine)
+/* Notes how much of the block the machine needed. */
+static void tcall_reading_end_(tcall_block *block, const tcall_machine *machine)
 {
-    const void *notes = machine->faults;
+    size_t used = machine->error == TCALL_E_MEMORY
+                      ? tcall_block_free_(block)
+                      : machine->is->size + sizeof *machine;
+    tcall_block_room_(block, tcall_machine_used_(machine) + 7 + used);
+}
+
+/* Reads a text strictly. Returns the machine, NULL where there is no room. */
+TCALL_SHARED_ tcall_machine *tcall_read_strictly_(tcall_block *block,
+                                                  tcall_machine_desc *desc,
+                                                  tcall_str text)
+{
+    tcall_machine *machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    tcall_machine_read_(machine, desc, text);
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_read_arguments, tcall_coerce, tcall_write_coerced_};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_read_arguments, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coerced_};
+
+/* Reads a text as whoever is named does, NULL: strictly. What was fixed may be
+ * longer than it came, as a control character takes six bytes as an escape: it
+ * is then read once more, with more room. Returns the machine, NULL where there
+ * is no room for it. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_machine *
+tcall_arguments_by_(const struct tcall_lenience_ *lenient, tcall_block *block,
+                    tcall_machine_desc *desc, tcall_str text, uint32_t *fixes)
+{
+    tcall_machine *machine;
+    size_t half;
+    *fixes = 0;
+    if (!lenient || !lenient->read)
+        return tcall_read_strictly_(block, desc, text);
+    machine = tcall_reading_begin_(block, desc, text.len + 1);
+    if (!machine)
+        return NULL;
+    lenient->read(machine, desc, text, false, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        half = (desc->size + desc->arena_size) / 2;
+        tcall_reading_begin_(block, desc,
+                             text.len < half / 6 ? 6 * text.len + 3 : half);
+        lenient->read(machine, desc, text, false, fixes);
+    }
+    tcall_reading_end_(block, machine);
+    return machine;
+}
+
+/* Keeps what a machine, NULL: that had no room, has read: the checked text at
+ * the end of the block, which is what is approved, run, logged and sent back,
+ * and the faults, or the coercions. high: of the block before there was a
+ * struct. Returns what is wrong with the text, or TCALL_E_MEMORY. */
+TCALL_SHARED_ int tcall_attempt_keep_(tcall_block *block,
+                                      tcall_attempt *attempt,
+                                      const tcall_machine *machine, size_t high)
+{
+    const void *notes;
     size_t size = 0;
     tcall_str text;
-    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
-    if (r < 0)
+    int r = machine ? machine->error : (int)TCALL_E_MEMORY;
+    if (!machine)
         return r;
+    notes = machine->faults;
+    attempt->error_at = machine->at;
+    if (r == TCALL_OK)
+        attempt->bound = machine->is->target.out;
+    else
+        tcall_block_back_(block, high);
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
+        return r;
+    if (tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return TCALL_E_MEMORY;
     attempt->args = tcall_json_of_(text.ptr, NULL);
     attempt->coercions = machine->coercion_count;
-    if (machine->error) {
+    if (r == TCALL_OK) {
+        notes = tcall_machine_coercions_(machine, &size);
+        size *= sizeof *attempt->coercion;
+    } else {
         attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                               ? machine->fault_count
                               : TOOLCALL_MAX_FAULTS;
         size = attempt->faults * sizeof *attempt->fault;
-    } else {
-        notes = tcall_machine_coercions_(machine, &size);
-        size *= sizeof *attempt->coercion;
     }
     if (!size)
         return r;
-    r = tcall_hydrate_keep_(block, (const char *)notes, size, &text);
-    if (machine->error)
-        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
-    else
+    if (tcall_hydrate_keep_(block, (const char *)notes, size, &text) < 0)
+        return TCALL_E_MEMORY;
+    if (r == TCALL_OK)
         attempt->coercion = (const tcall_coercion *)(const void *)text.ptr;
+    else
+        attempt->fault = (const tcall_fault *)(const void *)text.ptr;
     return r;
 }
 
-/* Reads the text of an attempt, which is to be this: arguments as they were
- * meant, if that is allowed. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
-                    const tcall_target *target, bool arguments)
-{
-    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
-    size_t high = tc->block.high;
-    tcall_machine_desc desc;
-    tcall_machine *machine;
-    int kept, r;
-    memset(&desc, 0, sizeof desc);
-    desc.target = *target;
-    if (target->object) {
-        desc.target.out = tcall_block_take_(&tc->block, target->object->size);
-        if (!desc.target.out)
-            return TCALL_E_MEMORY;
-    }
-    desc.object = desc.for_c = arguments;
-    desc.coerce = lenient ? lenient->coerce : NULL;
-    machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
-                                  &attempt->fixes);
-    if (!machine)
-        return TCALL_E_MEMORY;
-    r = machine->error;
-    attempt->error_at = machine->at;
-    if (r == TCALL_OK)
-        attempt->bound = desc.target.out;
-    else
-        tcall_block_back_(&tc->block, high);
-    if (r != TCALL_OK && r != TCALL_E_INVALID)
-        return r;
-    kept = tcall_attempt_keep_(&tc->block, attempt, machine);
-    return kept < 0 ? kept : r;
-}
-
-/* Reads arguments: into the struct of a shape, or as a schema has them. */
-TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
-                                           tcall_attempt *attempt)
+/* Says how arguments are read: into the struct of a shape, or as a schema has
+ * them. Returns false where there is no room for the struct. */
+static bool tcall_arguments_begin_(const tcall_call *call,
+                                   tcall_machine_desc *desc)
 {
     const tcall_object *shape = tcall_tool_shape_(call->tool);
-    const tcall_target target = {shape, call->node,
-                                 shape || call->node
-                                     ? call->tool->parameters.reader->rows
-                                     : NULL /* another one checks, or nobody */,
-                                 NULL};
-    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->target.object = shape;
+    desc->target.node = call->node;
+    if (shape || call->node) /* else another one checks, or nobody */
+        desc->target.rows = call->tool->parameters.reader->rows;
+    if (shape)
+        desc->target.out = tcall_block_take_(&call->cx.tc->block, shape->size);
+    return !shape || desc->target.out;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -16723,13 +16679,23 @@ TCALL_SHARED_ tcall_attempt *tcall_attempt_new_(const tcall_call *call,
 TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
                                        tcall_attempt *attempt)
 {
-    const tcall_validator *foreign = call->cx.tc->desc.validator;
+    tcall *tc = call->cx.tc;
+    const tcall_validator *foreign = tc->desc.validator;
+    const struct tcall_lenience_ *lenient = tc->desc.lenient;
+    size_t high = tc->block.high;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
     int r = call->incomplete;
     attempt->step = TCALL_STEP_PARSE;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (r)
         return attempt->error = r < 0 ? r : TCALL_E_CUT;
-    r = tcall_attempt_arguments_(call, attempt);
+    if (tcall_arguments_begin_(call, &desc)) {
+        desc.coerce = lenient ? lenient->coerce : NULL;
+        machine = tcall_arguments_by_(lenient, &tc->block, &desc, attempt->came,
+                                      &attempt->fixes);
+    }
+    r = tcall_attempt_keep_(&tc->block, attempt, machine, high);
     if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
         tcall_is_checked_(call->tool)) {
         attempt->step = TCALL_STEP_VALIDATE;
@@ -16740,6 +16706,32 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
     if (r == TCALL_OK)
         attempt->step = TCALL_STEP_DONE;
     return attempt->error = r;
+}
+
+/* Longer examples are left out. */
+enum { TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example in the block, of what is required. Returns the arguments,
+ * which the call would take, or none. */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+{
+    tcall_schema_text schema = call->tool->parameters;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out = tcall_hydrate_writer_(block);
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    tcall_str text;
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    schema.reader->example(&out, schema);
+    if (!out.error &&
+        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
+        tcall_arguments_begin_(call, &desc))
+        machine = tcall_read_strictly_(block, &desc, text);
+    if (!machine || machine->error ||
+        tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
+        return tcall_json_of_(NULL, NULL);
+    return tcall_json_of_(text.ptr, NULL);
 }
 
 /* Makes an attempt that counts from now on. */
@@ -17167,44 +17159,32 @@ static uint64_t tcall_hash_part_(const tcall *tc, uint64_t path, const char *at,
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
 /* Adds up a hash for each value, chained along the path that leads to it, from
  * `path` on: so the order of members does not matter, and that of elements
  * does. White space does not either. */
 static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
 {
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
+    size_t depth = 0;
     while (at && *at) {
-        bool opens =
-            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
-        sum += tcall_hash_part_(tc, path, at, opens);
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
+        bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = tcall_hash_part_(tc, path, at, opens);
+        sum += hash;
+        if (opens)
+            paths[depth++] = hash;
         at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > levels && *at && tcall_text_closes_(at); level--)
+        for (; depth && *at && tcall_text_closes_(at); depth--)
             at = tcall_text_next_(at + 1);
-        if (level == levels)
+        if (!depth)
             break;
-        path = level[-1].path;
-        if (level[-1].object) {
-            path = tcall_hash_part_(tc, path, at, false);
+        if (tcall_text_is_key_(at)) {
+            path = tcall_hash_part_(tc, paths[depth - 1], at, false);
             at = tcall_text_value_(at);
-        } else {
-            path = tcall_chain_(tc, path,
-                                tcall_slice_((const char *)&level[-1].index,
-                                             sizeof level[-1].index));
+        } else { /* behind the element before it */
+            path = tcall_chain_(tc, paths[depth - 1], tcall_slice_(",", 1));
+            paths[depth - 1] = path;
         }
-        level[-1].index++;
     }
     return sum;
 }
@@ -17223,6 +17203,57 @@ static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
         tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
 }
 
+/* Adds bytes that lie in flash to a hash. */
+static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
+{
+    const char *at = (const char *)from;
+    for (; size; size--, at++)
+        tcall_write_char_(out, TCALL_BYTE_(at));
+}
+
+/* Adds the first texts of a list. */
+static void tcall_hash_words_(tcall_writer *out, const char *words, int count)
+{
+    tcall_hash_flash_(out, words,
+                      (size_t)(tcall_word_at_(words, count) - words));
+}
+
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels);
+
+/* Adds a value of a shape: its bounds and its place as they lie there, as their
+ * schema would take much more stack to write, then what they point at. levels:
+ * so many objects and lists may still be in each other. */
+static void tcall_hash_shape_(tcall_writer *out, const tcall_shape *from,
+                              int levels)
+{
+    TCALL_FETCH_(tcall_shape, shape, from);
+    tcall_write_bytes(out, (const char *)shape, offsetof(tcall_shape, more));
+    if (shape->kind == TCALL_KIND_CHOICE)
+        tcall_hash_words_(out, (const char *)shape->more, shape->high + 1);
+    else if (shape->kind == TCALL_KIND_INTEGER64 ||
+             shape->kind == TCALL_KIND_NUMBER)
+        tcall_hash_flash_(out, shape->more, offsetof(tcall_range, store));
+    else if (shape->kind == TCALL_KIND_LIST && levels)
+        tcall_hash_shape_(out, (const tcall_shape *)shape->more, levels - 1);
+    else if (shape->kind == TCALL_KIND_OBJECT && levels)
+        tcall_hash_object_(out, (const tcall_object *)shape->more, levels - 1);
+}
+
+/* Adds an object: its names, what they are for, its defaults and members. */
+static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
+                               int levels)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    int i;
+    tcall_write_char_(out, object->open ? '+' : '.');
+    tcall_hash_words_(out, object->names, object->count);
+    tcall_hash_words_(out, object->descriptions, object->count);
+    tcall_hash_flash_(out, object->initial, object->size);
+    for (i = 0; i < object->count; i++)
+        tcall_hash_shape_(out, object->members + i, levels);
+}
+
 /* Of all that says what a tool is and may do. */
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
@@ -17236,7 +17267,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->description);
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
-        tcall_write_shape(out, tcall_tool_shape_(tool));
+        tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
     return tcall_hashing_end_(&hashing) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
@@ -17382,48 +17413,17 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     tcall_write_text(out, member.at ? ", ..." : "");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Longer examples are left out. */
-enum { TCALL_EXAMPLE_ = 512 };
-
-/* Makes an example at the end of the block and reads it like arguments that
- * came. Returns whether the call would take it. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+/* Writes "suggestion":"Example: name(key=value)". */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool,
+                                 tcall_json example)
 {
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer out;
-    out = tcall_hydrate_writer_(block);
-    if (out.cap > TCALL_EXAMPLE_)
-        out.cap = TCALL_EXAMPLE_;
-    tool->parameters.reader->example(&out, tool->parameters);
-    return !out.error &&
-           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
-               TCALL_OK &&
-           tcall_attempt_arguments_(call, example) == TCALL_OK;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_attempt example;
-    memset(&example, 0, sizeof example);
-    if (tcall_example_fits_(call, &example)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, example.args, false);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
+    tcall_write_quote(tcall_keyed_(out, "suggestion"));
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    tcall_write_members_(out, example, false);
+    tcall_write_text(out, ")");
+    tcall_write_unquote(out);
 }
 
 /* ---- permission ---- */
@@ -17496,8 +17496,7 @@ static void tcall_write_attempt_errors_(tcall_writer *out,
         tcall_write_pair_(out, "errors", attempt->complaint);
     } else if (attempt->step == TCALL_STEP_PARSE &&
                attempt->error_at <= came.len) {
-        tcall_write_key(out, "at");
-        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_int(tcall_keyed_(out, "at"), (tcall_int)attempt->error_at);
         tcall_write_start_(out, "near",
                            tcall_slice_(came.ptr + attempt->error_at,
                                         came.len - attempt->error_at),
@@ -17613,15 +17612,15 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 }
 
 /* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx,
+                              tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
     if (cx->result.suggestion)
         tcall_write_word_(out, "suggestion", cx->result.suggestion);
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
+    else if (example.at)
+        tcall_write_example_(out, call->tool, example);
     if (failure->retry_ms)
         tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     if (failure->error == TCALL_E_UNKNOWN)
@@ -17634,17 +17633,17 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
  * that the result is JSON in any room. */
 enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
 
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
+                                    tcall_json example)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
+    tcall_write_bool(tcall_keyed_(out, "success"), false);
     if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "error"));
         tcall_say_reason_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
@@ -17656,25 +17655,33 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           failure->code ? failure->code
                                         : tcall_error_code(failure->error));
     if (ran && brevity <= TCALL_TELL_CODE_)
-        tcall_write_flag_(out, "ran", true);
+        tcall_write_bool(tcall_keyed_(out, "ran"), true);
     if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
+        tcall_write_help_(out, cx, example);
     tcall_write_close(out, '}');
 }
 
-/* Writes the result of a call that failed, instead of the output. */
+/* Writes the result of a call that failed, instead of the output. The example
+ * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
+    tcall_json example = tcall_json_of_(NULL, NULL);
+    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
+        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
+        example = tcall_example_(cx->call);
+    tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
     while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
+        tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         tcall_output_clear_(cx);
     cx->wanted = wanted;
+    tcall_block_back_(block, high);
 }
 
 /* ---- events ---- */
@@ -17801,8 +17808,7 @@ static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
 {
     int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
+    tcall_write_quote(tcall_keyed_(out, "definition"));
     for (shift = 60; shift >= 0; shift -= 4)
         tcall_write_char_(out, tcall_hex_digit_((int)(hash >> shift & 15)));
     tcall_write_unquote(out);
@@ -17875,11 +17881,11 @@ static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->asked->validated);
+    tcall_write_bool(tcall_keyed_(out, "validated"), call->asked->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_word_(out, "no_schema_mode",
                           modes[tool->no_schema_mode % 3]);
-    tcall_write_flag_(out, "repaired", call->repaired);
+    tcall_write_bool(tcall_keyed_(out, "repaired"), call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -17905,12 +17911,11 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_word_(out, "provided_by", tool->provided_by);
     if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(out, tc, tool);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), call->cx.result.ran);
     tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (asked->validated && asked->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, asked->args);
+        tcall_write_json(tcall_keyed_(out, "value"), asked->args);
     }
     if (call->attempts && call->attempts->next)
         tcall_write_attempts_(out, call);
@@ -17961,13 +17966,12 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
         tcall_write_str(out, tcall_asked_text_(call));
     tcall_write_validated_(out, call);
     tcall_write_count_(out, "attempts", cx->attempt);
-    tcall_write_flag_(out, "ran", cx->result.ran);
+    tcall_write_bool(tcall_keyed_(out, "ran"), cx->result.ran);
     tcall_write_count_(out, "ms", tcall_now_(tc) - cx->started);
-    tcall_write_flag_(out, "approved", call->approved);
+    tcall_write_bool(tcall_keyed_(out, "approved"), call->approved);
     tcall_write_outcome_(out, cx->failure.error);
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
-        tcall_write_key(out, "reason");
-        tcall_write_quote(out);
+        tcall_write_quote(tcall_keyed_(out, "reason"));
         tcall_say_why_(out, cx);
         tcall_write_unquote(out);
     }
@@ -18587,15 +18591,18 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     tcall_schema_text source = cx->call->tool->output;
     size_t high = tc->block.high;
     tcall_attempt attempt;
-    tcall_target target = {NULL, NULL, source.reader->rows, NULL};
+    tcall_machine *machine;
+    tcall_machine_desc desc;
     int r;
     if (cx->wanted)
         return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
-    attempt.came = tcall_output(cx);
-    r = source.reader->hold(tc, &target.node, source);
+    memset(&desc, 0, sizeof desc);
+    desc.target.rows = source.reader->rows;
+    r = source.reader->hold(tc, &desc.target.node, source);
     if (r == TCALL_OK) {
-        r = tcall_attempt_read_(tc, &attempt, &target, false);
+        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
+        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
         if (r == TCALL_E_INVALID)
             return tcall_output_wrong_(cx, &attempt);
         if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
@@ -18606,7 +18613,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         }
     }
     if (r == TCALL_E_MEMORY)
-        cx->wanted = attempt.came.len; /* all of it is needed */
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&tc->block, high);
     return r;
 }
@@ -21182,11 +21189,13 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    return field == TCALL_FIELD_TEXT    ? TCALL_ITEM_TEXT
-           : field == TCALL_FIELD_DELTA ? (uint8_t)TCALL_ITEM_DELTA_
-           : field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
-               ? TCALL_ITEM_REASONING
-               : TCALL_ITEM_CALL;
+    const bool reasons =
+        field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field == TCALL_FIELD_TEXT ? TCALL_ITEM_TEXT
+           : reasons                 ? TCALL_ITEM_REASONING
+                                     : TCALL_ITEM_CALL;
 }
 
 /* The part of an element that the field is of. */
@@ -23993,14 +24002,21 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
                                                  : provider->path;
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+/* Puts a path together that has to name the model. Returns its bytes, whether
+ * size is enough or not; 0 of a path that names none. */
+TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                       size_t size)
 {
-    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
-                      (size_t)(rest - hole)
-                : 0;
+    tcall_writer out;
+    if (!rest)
+        return 0;
+    tcall_writer_init(&out, path, size);
+    tcall_write_bytes(&out, form, (size_t)(hole - form));
+    tcall_write_text(&out, desc->model);
+    tcall_write_bytes(&out, rest + 1, strlen(rest)); /* with its NUL */
+    return out.len;
 }
 
 /* Returns what desc lacks, as a sentence, or NULL. */
@@ -24045,7 +24061,7 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->io_size += tcall_agent_path_size_(desc);
+    desc->io_size += tcall_agent_path_(desc, NULL, 0);
     desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
     desc->max_rounds =
         tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
@@ -24088,7 +24104,7 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
  * offer and its io follow. */
 typedef struct tcall_agent_room_ {
     tcall_reader reader;
-    tcall_loops loops;
+    tcall_loops loops; /* calls of this turn */
 } tcall_agent_room_;
 
 static size_t tcall_agent_size_(const tcall_desc *desc,
@@ -24124,16 +24140,13 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 {
     tcall *tc = agent->desc.tc;
     const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    tcall_agent_room_ *room;
     if (size < io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
         return false;
     }
-    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->reader = &room->reader;
-    agent->loops = &room->loops;
-    agent->batch = (tcall_call *)(void *)(room + 1);
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
     tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
@@ -24173,7 +24186,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
         agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
@@ -24217,9 +24230,9 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
 }
 
 /* ---- the calls of the last answer ---- */
@@ -24282,15 +24295,11 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 
 /* ---- their results ---- */
 
-/* Is it the MIME type of an image? */
+/* Is it the MIME type of an image, as RFC 6838 names them? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    const char *at = type;
-    if (!type || strncmp(type, "image/", 6) != 0)
-        return false;
-    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
-        ;
-    return at > type + 6 && !*at;
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -24450,7 +24459,6 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     const size_t need = tc->block.need;
     int number, error;
     agent->current = -1;
-    agent->waiting = 0;
     for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
@@ -24458,7 +24466,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -24490,28 +24498,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     agent->batch_count = 0;
 }
 
-/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
- * or its result could not be told: half of one would mislead the model. */
-static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
-                              size_t head)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    const bool noticed = call->error >= 0 && agent->out.fill;
-    size_t wanted = call->cx.wanted;
-    if (wanted && !noticed) /* a quarter of the room is for the call */
-        tcall_block_note_(block, block->low + block->high + head + wanted +
-                                     wanted / 3 + 8);
-    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
-        return TCALL_OK;
-    if (wanted < agent->out.len)
-        wanted = agent->out.len;
-    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
-    return TCALL_E_MEMORY;
-}
-
 /* Lets a call go on. Its result is written where the item will lie, in three
  * quarters of the room that is free: the rest is for the call itself. Nobody
- * else may take that until the call has ended, or waits. */
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
                                              tcall_call *call)
 {
@@ -24520,7 +24511,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     const size_t need = block->need;
     tcall_loan_ loan;
     tcall_writer *out = &agent->out;
-    size_t room;
+    size_t room, wanted;
     int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
@@ -24532,27 +24523,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     result = tcall_invoke(agent->desc.tc, call, out);
     tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
-    if (block->need) /* so large that a quarter of it is what the call lacks */
+    if (block->need) /* it has a quarter of what is missing */
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    result = tcall_agent_lacks_(agent, call, head);
-    return result < 0 ? result
-                      : tcall_agent_deliver_(agent, call,
-                                             tcall_slice_(out->buf, out->fill),
-                                             call->error);
-}
-
-/* Returns the milliseconds until a call wants to go on. */
-static uint32_t tcall_agent_left_(const tcall_agent *agent,
-                                  const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    uint32_t ms = call->cx.wait.ms;
-    if (ms == TCALL_WAIT_NEVER)
-        return ms;
-    return ms > spent ? ms - spent : 0;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
 }
 
 /* Does the call go on now? One that only waits for a time is left alone until
@@ -24562,13 +24545,25 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
     return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
 }
 
 /* Lets the next call of the batch go on, if it is due. Where the turn is over
- * it is told so, and still gets its result: each call must have one. */
-static int tcall_agent_next_(tcall_agent *agent, int over)
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 {
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
     tcall_call *call;
     do {
         agent->current = (agent->current + 1) % agent->batch_count;
@@ -24576,30 +24571,23 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
     } while (call->cx.state == TCALL_DONE_);
     if (over < 0)
         tcall_cancel(call, over);
-    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
-                                         : TCALL_E_AGAIN;
-}
-
-/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
- * have not wait, so does the turn: for approval where all of them do that. */
-TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
-{
-    tcall_wait all = agent->wait;
-    int open = 0, asking = 0, i;
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
     for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_wait wait = call->cx.wait;
-        if (call->cx.state == TCALL_DONE_)
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
             continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
         open++;
-        asking += call->cx.asks;
-        wait.ms = tcall_agent_left_(agent, call);
-        tcall_wait_merge(&all, &wait);
+        last = i;
     }
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    agent->waiting = 0;
-    agent->wait = all;
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
     if (open == 0)
         return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
@@ -24608,25 +24596,19 @@ TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 /* Runs one call for a while; after the last one the next round begins. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
-    int over = tcall_agent_over_(agent), result;
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (agent->batch_count) {
+    if (agent->batch_count)
         result = tcall_agent_next_(agent, over);
-        if (result < 0 && !tcall_waits_(result))
-            return result;
-        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
-        result = tcall_agent_await_(agent);
-        if (result < 0)
-            return result;
-    }
+    if (result < 0)
+        return result;
     tcall_agent_batch_end_(agent);
     if (agent->call_at < agent->answer.calls)
-        return TCALL_E_AGAIN;
+        return TCALL_OK;
     tcall_agent_complete_(agent);
-    if (over == TCALL_OK)
-        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
-    return over;
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24642,44 +24624,38 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 
 /* ---- room for the turn ---- */
 
-/* Drops the oldest turn; the last one only where all of them are old. Returns
- * false if there is none to drop. Images that the user has shown, but said
- * nothing to yet, are of the turn to come. */
-static bool tcall_agent_drop_(tcall_agent *agent, bool old)
-{
-    tcall_chat *chat = &agent->chat;
-    const size_t len = chat->block->low - chat->start;
-    size_t at = 0, next = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        const bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks)
-            break;
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-    }
-    if (chat->block->lent || (at == len && (speaks || !old)))
-        return false;
-    tcall_chat_shift_(chat, chat->start + at, chat->start);
-    chat->counted.at = 0;
-    agent->question -= at;
-    return true;
-}
-
-/* Of what the conversation may use, a quarter is kept free for answers. Returns
- * whether turns were dropped: then up to a third is free, so that it happens
- * seldom. */
+/* Of what the conversation may use, a quarter is kept free for answers, and
+ * more bytes: else the oldest turns are dropped, until a third is, so that it
+ * happens seldom. old: all turns are, the last one too. Returns whether some
+ * were dropped. Images that the user has shown, but said nothing to yet, are of
+ * the turn to come. */
 static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
-    const tcall_block *block = &agent->desc.tc->block;
-    size_t all = block->size - agent->chat.start - block->high;
-    size_t before = block->low;
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t all = block->size - chat->start - block->high;
+    const size_t room = tcall_block_free_(block);
+    size_t at = 0, next = 0, cut = 0;
+    bool shown = true; /* an image of the user was last */
+    tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (tcall_block_free_(block) < all / 4 + more)
-        while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_agent_drop_(agent, old))
-            continue;
-    return block->low != before;
+    if (block->lent || room >= all / 4 + more)
+        return false;
+    more += all / 3;
+    for (; room + cut < more && tcall_chat_next(chat, &next, &item);
+         at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !shown)
+            cut = at;
+        shown = opens && item.kind == TCALL_ITEM_IMAGE;
+    }
+    if (room + cut < more && old && !shown)
+        cut = at;
+    tcall_chat_shift_(chat, chat->start + cut, chat->start);
+    agent->question -= cut;
+    if (cut)
+        chat->counted.at = 0;
+    return cut > 0;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -24861,25 +24837,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Returns the path of the request. One that has to name the model is put
- * together in front of the io. */
-static const char *tcall_agent_path_(tcall_agent *agent)
-{
-    const char *path = agent->desc.path;
-    const size_t size = tcall_agent_path_size_(&agent->desc);
-    const size_t hole = strcspn(path, "{");
-    tcall_writer writer;
-    agent->path_size = size;
-    if (!size)
-        return path;
-    tcall_writer_init(&writer, agent->io, size);
-    tcall_write_bytes(&writer, path, hole);
-    tcall_write_text(&writer, agent->desc.model);
-    path = strchr(path + hole, '}') + 1;
-    tcall_write_bytes(&writer, path, strlen(path) + 1);
-    return agent->io;
-}
-
 /* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
@@ -24895,9 +24852,11 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    const tcall_request request = {"POST", tcall_agent_path_(agent),
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
                                    agent->headers, 0, agent->out.len};
     size_t i;
+    agent->path_size = path;
     agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
@@ -24937,19 +24896,6 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 
 /* ---- the exchange ---- */
 
-/* Returns what the transport answered; notes what it waits for. */
-static int tcall_agent_heard_(tcall_agent *agent, int result)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (result != TCALL_E_AGAIN)
-        return result;
-    if (transport->wants)
-        transport->wants(transport->user, &agent->wait);
-    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
-        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
-    return result;
-}
-
 /* Connects. */
 static int tcall_agent_connect_(tcall_agent *agent)
 {
@@ -24957,13 +24903,13 @@ static int tcall_agent_connect_(tcall_agent *agent)
     int result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return tcall_agent_heard_(agent, result);
+        return result;
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
     agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* Counts the request, once the pause before it is over, and connects. Oldest
@@ -25012,7 +24958,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return tcall_agent_heard_(agent, accepted);
+    return accepted;
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -25044,7 +24990,7 @@ static bool tcall_agent_knows_(void *user, tcall_str name)
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_reader *reader = agent->reader;
+    tcall_reader *reader = &agent->room->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
@@ -25058,7 +25004,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     reader->text_calls = agent->desc.text_calls;
     reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- the answer ---- */
@@ -25098,8 +25044,9 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    int broken = tcall_reader_end(agent->reader), error;
-    *answer = agent->reader->answer;
+    tcall_reader *reader = &agent->room->reader;
+    int broken = tcall_reader_end(reader), error;
+    *answer = reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
     if (agent->response.retry_after_ms < 0)
@@ -25176,7 +25123,7 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
-    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
+    return error;
 }
 
 /* Reads a piece of the answer. */
@@ -25190,13 +25137,13 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
-        return tcall_agent_heard_(agent, count);
+        return count;
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
+    error = tcall_reader_feed(&agent->room->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- another try ---- */
@@ -25438,7 +25385,8 @@ static bool tcall_agent_planned_(const tcall_agent *agent)
     return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
 }
 
-/* Does the work of the state at hand. Calls that are under way look at limits
+/* Does the work of the state at hand. Returns TCALL_OK where it is done: the
+ * state says what comes next. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
@@ -25449,20 +25397,20 @@ static int tcall_agent_work_(tcall_agent *agent)
     return tcall_agent_tasks_[agent->state].work(agent);
 }
 
-/* Completes what the agent waits for: where nothing was said there is more work
- * to do at once, and no wait is longer than the turn may be. */
-static int tcall_agent_waits_(tcall_agent *agent, int result)
+/* Completes what the agent waits for: the transport says what it is for, where
+ * nobody did it is a poll, and no wait is longer than the turn may be. */
+static void tcall_agent_await_(tcall_agent *agent, int result)
 {
+    const tcall_transport *transport = &agent->desc.transport;
+    const uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const uint32_t limit = agent->desc.max_ms;
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
-    uint32_t limit = agent->desc.max_ms;
-    if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) ||
-         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
-        wait->ms = 0;
+    if (tcall_agent_talks_(agent) && transport->wants)
+        transport->wants(transport->user, wait);
+    if (result == TCALL_E_AGAIN && !wait->count && wait->ms == TCALL_WAIT_NEVER)
+        wait->ms = TCALL_WAIT_POLL_MS;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
-    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -25477,10 +25425,17 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
-        result = tcall_agent_end_(agent, result);
+    if (tcall_waits_(result)) {
+        tcall_agent_await_(agent, result);
+    } else {
+        agent->wait.ms = 0; /* there is more to do at once, or nothing */
+        if (result < 0 || agent->state == TCALL_AGENT_IDLE_)
+            result = tcall_agent_end_(agent, result);
+        else if (!tcall_agent_planned_(agent))
+            result = TCALL_E_AGAIN;
+    }
     agent->desc.tc->busy = NULL;
-    return tcall_agent_waits_(agent, result);
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -25542,8 +25497,6 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
-
 /* What a turn waits for; one more says that it is a plan. */
 enum {
     TCALL_SAVE_REST_,     /* no turn is under way */
@@ -25566,22 +25519,14 @@ enum {
     TCALL_SAVE_ANSWER_ /* the first one of the last answer */
 };
 
-/* The bytes of a sum, the lowest first. */
-static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
-{
-    int i;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        bytes[i] = (char)(sum >> 8 * i);
-}
-
 /* ---- both ways ---- */
 
 /* Where bytes go to, or come from. */
 typedef struct tcall_saved_ {
     tcall_writer *out; /* NULL: they are read */
-    uint32_t sum;      /* of those written */
     tcall_str rest;    /* to be read */
-    bool damaged;      /* it ends too early, or a number is too large */
+    uint32_t sum;      /* of the bytes so far */
+    bool damaged;      /* they end too early, or are not those they must be */
     bool users;        /* the last item read is of the user's side */
 } tcall_saved_;
 
@@ -25589,18 +25534,34 @@ typedef struct tcall_saved_ {
 static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
 {
     if (saved->out) {
-        saved->sum = tcall_hash_more_(saved->sum, bytes);
         tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
-        return bytes;
+    } else {
+        saved->damaged = saved->damaged || bytes.len > saved->rest.len;
+        if (saved->damaged)
+            return tcall_slice_(NULL, 0);
+        bytes.ptr = saved->rest.ptr;
+        saved->rest.ptr += bytes.len;
+        saved->rest.len -= bytes.len;
     }
-    if (bytes.len > saved->rest.len) {
-        saved->damaged = true;
-        bytes.len = 0;
-    }
-    bytes.ptr = saved->rest.ptr;
-    saved->rest.ptr += bytes.len;
-    saved->rest.len -= bytes.len;
+    saved->sum = tcall_hash_more_(saved->sum, bytes);
     return bytes;
+}
+
+/* Writes bytes, or reads bytes that have to be the same. */
+static void tcall_saved_same_(tcall_saved_ *saved, tcall_str bytes)
+{
+    const tcall_str same = tcall_saved_bytes_(saved, bytes);
+    saved->damaged = saved->damaged || !tcall_str_eq(same, bytes);
+}
+
+/* The sum of all bytes before it, the lowest first. */
+static void tcall_saved_sum_(tcall_saved_ *saved)
+{
+    char bytes[sizeof saved->sum];
+    size_t i;
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(saved->sum >> 8 * i);
+    tcall_saved_same_(saved, tcall_slice_(bytes, sizeof bytes));
 }
 
 static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
@@ -25608,13 +25569,13 @@ static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
     uint32_t same = 0;
     int shift;
     for (shift = 0; shift < 32; shift += 7) {
-        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const uint32_t rest = number >> shift;
+        char byte = (char)((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
         const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
         byte = one.len ? *one.ptr : (char)0;
         same |= (uint32_t)(byte & 0x7F) << shift;
         if (!(byte & 0x80))
             return same;
-        number >>= 7;
     }
     saved->damaged = true;
     return 0;
@@ -25724,15 +25685,13 @@ static uint32_t tcall_save_waits_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
-    char sum[TCALL_SAVE_SUM_];
+    tcall_saved_ saved = {out, {NULL, 0}, TCALL_HASH_EMPTY_, false, false};
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_saved_bytes_(&saved,
-                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
     /* what is written stays as it is */
     tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
                       tcall_save_waits_(agent));
@@ -25740,9 +25699,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saved, agent);
     tcall_save_begun_(&saved, agent);
     tcall_saved_number_(&saved, TCALL_SAVE_END_);
+    tcall_saved_sum_(&saved);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saved.sum, sum);
-    return tcall_write_bytes(out, sum, sizeof sum);
+    return out->error;
 }
 
 /* ---- in ---- */
@@ -25807,7 +25766,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
         waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
     if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
-    memset(agent->loops, 0, sizeof *agent->loops);
+    memset(&agent->room->loops, 0, sizeof agent->room->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
@@ -25815,59 +25774,32 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
-/* Are the bytes whole, and of this version? Takes the mark and the sum away. */
-static bool tcall_load_whole_(tcall_str *bytes)
-{
-    char sum[TCALL_SAVE_SUM_];
-    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_)
-        return false;
-    bytes->len -= TCALL_SAVE_SUM_;
-    tcall_save_sum_(tcall_hash_more_(TCALL_HASH_EMPTY_, *bytes), sum);
-    if (memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0 ||
-        memcmp(bytes->ptr + bytes->len, sum, TCALL_SAVE_SUM_) != 0)
-        return false;
-    bytes->ptr += TCALL_SAVE_MARK_;
-    bytes->len -= TCALL_SAVE_MARK_;
-    return true;
-}
-
-/* Puts what is saved in place of the conversation, which is empty. */
-static int tcall_load_(tcall_agent *agent, tcall_str bytes)
-{
-    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
-    uint32_t waits, begins;
-    int error = TCALL_OK;
-    if (!tcall_load_whole_(&bytes))
-        return TCALL_E_PROTOCOL;
-    saved.rest = bytes;
-    waits = tcall_saved_head_(&saved, agent, 0);
-    tcall_load_offer_(&saved, agent->desc.tc);
-    do {
-        begins = tcall_saved_number_(&saved, 0);
-        if (begins != TCALL_SAVE_END_)
-            error = tcall_load_item_(&saved, agent, begins);
-    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
-    if (error == TCALL_OK)
-        error = saved.damaged || saved.rest.len
-                    ? (int)TCALL_E_PROTOCOL
-                    : tcall_load_turn_(agent, waits);
-    return error;
-}
-
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
+    tcall_saved_ saved = {NULL, bytes, TCALL_HASH_EMPTY_, false, true};
     tcall *tc = agent->desc.tc;
-    int error;
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
-    agent->answer_at = 0;
+    agent->answer_at = agent->question = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->question = 0;
     agent->turn.plan = false;
-    error = tcall_load_(agent, bytes);
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, tc);
+    while (error == TCALL_OK &&
+           (begins = tcall_saved_number_(&saved, 0)) != TCALL_SAVE_END_)
+        error = tcall_load_item_(&saved, agent, begins);
+    if (error == TCALL_OK) {
+        tcall_saved_sum_(&saved);
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    }
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
@@ -25912,13 +25844,13 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
-      "\"serverInfo\":%w")                                               \
+      "\"serverInfo\":%W")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
+    X(LIST, "tools/list", "\"tools\":[%l]%K")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
-      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%K")
 
 enum {
 #define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
@@ -25926,32 +25858,6 @@ enum {
 #undef TCALL_X_
         TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
-};
-
-/* X(NAME, code, message): why a request has no result. The codes are those of
- * JSON-RPC, but for a version that is not known. %m is what the shape of the
- * message says of its first misfit. */
-#define TCALL_MCP_REFUSALS_(X)                               \
-    X(DEEP, -32600, "this is nested too deeply")             \
-    X(BOM, -32700, "this begins with a byte order mark")     \
-    X(NO_JSON, -32700, "this is not JSON")                   \
-    X(MEMBER, -32600, "%m")                                  \
-    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
-    X(NO_METHOD, -32601, "there is no such method")          \
-    X(BAD_PARAMS, -32602, "%m")                              \
-    X(BAD_VERSION, -32022, "unsupported protocol version")   \
-    X(NO_VERSION, -32602, "_meta has no protocol version")   \
-    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
-    X(NO_CURSOR, -32602, "there is no such cursor")          \
-    X(NAMELESS, -32602, "params has no name of a tool")      \
-    X(NO_TOOL, -32602, "there is no such tool")
-
-enum {
-#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_MCP_ANSWER_, /* it has a result */
-    TCALL_MCP_SILENT_      /* nothing is said */
 };
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
@@ -25968,26 +25874,13 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) method "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
 #undef TCALL_X_
-static const char tcall_mcp_results_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, method, result) result "\0"
-    TCALL_MCP_METHODS_(TCALL_X_);
-#undef TCALL_X_
-static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
-#define TCALL_X_(NAME, code, message) code,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-};
-static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, code, message) message "\0"
-    TCALL_MCP_REFUSALS_(TCALL_X_);
-#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
     TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
+    {0}, {0}, 0, {{0}, {0}, 255, {{0}, {0}, "", ""}, ""}, ""};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -26118,8 +26011,9 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ----
  *
- * Texts of answers are in flash. In them % and a letter stand for what
- * tcall_mcp_part_ writes.
+ * Texts of answers are in flash. In them % and a letter stand for something: a
+ * small one of the server or of the tool at hand, a capital for a phrase, in
+ * which others may stand.
  */
 
 static void tcall_mcp_part_(void *user, char letter);
@@ -26128,8 +26022,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_WRITE_(mcp, literal) \
-    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -26138,63 +26030,71 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Returns the text in flash of the server or of the tool at hand that a letter
- * stands for; NULL: there is none. */
+/* Returns whether the tool only looks at things: clients take it for one that
+ * destroys where nothing says so. */
+static bool tcall_mcp_only_reads_(const tcall_tool *tool)
+{
+    uint8_t permissions = TCALL_FETCH_8_(&tool->permissions);
+    return permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK));
+}
+
+/* Returns the text in flash that a letter stands for; NULL: there is none. In
+ * the later era each result says that it is whole, and whose, and how long
+ * clients may keep what does not change. */
 static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
     const tcall_tool *tool = mcp->tool;
+    uint8_t version = mcp->message.params.version;
+    bool modern = tcall_mcp_modern_(mcp);
     switch (letter) {
     case 'a': return mcp->desc.name;
     case 'b':
         return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'v': /* the client's version, or the latest of its era */
+        return tcall_word_at_(tcall_mcp_versions_,
+                              version == 255 ? 0 : version);
     case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
     case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
     case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    case 'J': return TCALL_FLASH_TEXT_("{\"jsonrpc\":\"2.0\",\"id\":%i,");
+    case 'W': return TCALL_FLASH_TEXT_("{\"name\":\"%a\",\"version\":\"%b\"}");
+    case 'R':
+        return modern ? TCALL_FLASH_TEXT_(
+                            "\"result\":{\"resultType\":\"complete\",\"_meta\":"
+                            "{\"io.modelcontextprotocol/serverInfo\":%W},")
+                      : TCALL_FLASH_TEXT_("\"result\":{");
+    case 'K':
+        return modern ? TCALL_FLASH_TEXT_(
+                            ",\"ttlMs\":3600000,\"cacheScope\":\"public\"")
+                      : tcall_mcp_none_;
+    case 'T':
+        return TCALL_FETCH_POINTER_(const char *, &tool->title)
+                   ? TCALL_FLASH_TEXT_(",\"title\":\"%u\"")
+                   : tcall_mcp_none_;
+    case 'H':
+        return tcall_mcp_only_reads_(tool)
+                   ? TCALL_FLASH_TEXT_(
+                         ",\"annotations\":{\"readOnlyHint\":true}")
+                   : tcall_mcp_none_;
     default: return NULL;
     }
 }
 
-/* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp)
-{
-    const tcall_tool *tool = mcp->tool;
-    const tcall_object *shape = tcall_mcp_shape_of_(tool);
-    const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
-    if (shape) {
-        tcall_write_shape(&mcp->out, shape);
-        return;
-    }
-    if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
-    if (!text)
-        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
-    for (; TCALL_BYTE_(text); text++)
-        tcall_write_char_(&mcp->out,
-                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. Clients take a tool for one that
- * destroys where nothing says that it only looks at things. */
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    const char *before = TCALL_FLASH_TEXT_("");
+    const char *item = TCALL_FLASH_TEXT_(
+        ",{\"name\":\"%n\"%T,\"description\":\"%d\",\"inputSchema\":%s%H}");
+    uint8_t first = 1; /* without the comma */
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        tcall_write_flash(&mcp->out, before);
-        before = TCALL_FLASH_TEXT_(",");
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":%s");
-        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-        tcall_write_char_(&mcp->out, '}');
+        tcall_mcp_write_(mcp, item + first);
+        first = 0;
     }
 }
 
@@ -26206,42 +26106,31 @@ static void tcall_mcp_part_(void *user, char letter)
     tcall_mcp *mcp = (tcall_mcp *)user;
     tcall_writer *out = &mcp->out;
     const char *text = tcall_mcp_text_(mcp, letter);
-    uint8_t version = mcp->message.params.version;
-    switch (letter) {
-    case 'i': /* as it came: no client has to know another spelling of it */
-        if (!mcp->message.id[0])
-            TCALL_SAY(out, "null");
-        tcall_write_text(out, mcp->message.id);
-        break;
-    case 'v': /* the client's version, or the latest of its era */
-        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
-                                              version == 255 ? 0 : version));
-        break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 't':
-        if (tcall_mcp_text_(mcp, 'u'))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 's': tcall_mcp_schema_(mcp); break;
-    case 'l': tcall_mcp_list_(mcp); break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    case 'm':
+    if (text && letter < 'a') {
+        tcall_mcp_write_(mcp, text);
+        return;
+    }
+    out->quoted++;
+    if (text)
+        tcall_write_flash(out, text);
+    else if (letter == 'm') /* the first misfit of the message */
         tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-        break;
-    default:
-        out->quoted++;
-        if (text)
-            tcall_write_flash(out, text);
-        out->quoted--;
-        break;
-    }
+    out->quoted--;
+    if (letter == 'i' && !mcp->message.id[0])
+        TCALL_SAY(out, "null");
+    else if (letter == 'i') /* no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id);
+    else if (letter == 'q')
+        tcall_write_string(out, mcp->message.params.meta.version);
+    else if (letter == 's' && mcp->way)
+        mcp->way->schema(mcp);
+    else if (letter == 's')
+        tcall_write_shape(out, tcall_mcp_shape_of_(mcp->tool));
+    else if (letter == 'l')
+        tcall_mcp_list_(mcp);
+    else if (letter == 'c')
+        tcall_mcp_call_(mcp);
 }
 
 /* ---- calls ---- */
@@ -26333,7 +26222,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->made && failure->reason.len)
+    if (failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -26372,107 +26261,137 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Returns why the message has no result: one of the refusals. A method that is
- * not known comes before its parameters: nobody has said what they may be.
- * Misfits within the arguments of a tool are for the model; all others are for
- * the client. A notification is not answered, whatever it says, nor is a
- * response, though nothing was asked. */
-static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
+/* X(NAME, when, code, message): why a request has no result, the first
+ * that is true, in the words of tcall_mcp_which_; without a code nothing is
+ * said. A method that is not known comes before its parameters: nobody has said
+ * what they may be. Misfits within the arguments of a tool are for the model;
+ * all others are for the client. A notification is not answered, whatever it
+ * says, nor is a response, though nothing was asked. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit.
+ */
+#define TCALL_MCP_REFUSALS_(X)                                                 \
+    X(DEEP, is->error == TCALL_E_DEPTH, -32600, "this is nested too deeply")   \
+    X(BOM, broken && mcp->first == TCALL_MCP_MARK_, -32700,                    \
+      "this begins with a byte order mark")                                    \
+    X(NO_JSON, broken, -32700, "this is not JSON")                             \
+    X(RESPONSE, !has(METHOD) && (has(RESULT) || has(ERROR)), 0, "")            \
+    X(MEMBER,                                                                  \
+      is->error && (!is->misfits[0].steps ||                                   \
+                    is->misfits[0].trail[0] != TCALL_MCP_PARAMS_),             \
+      -32600, "%m")                                                            \
+    X(NO_RPC, !has(METHOD) || !has(JSONRPC), -32600,                           \
+      "this is no JSON-RPC 2.0 message")                                       \
+    X(NOTIFICATION, !has(ID), 0, "")                                           \
+    X(NO_METHOD,                                                               \
+      method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_),     \
+      -32601, "there is no such method")                                       \
+    X(BAD_PARAMS,                                                              \
+      is->error &&                                                             \
+          !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(is)),       \
+      -32602, "%m")                                                            \
+    X(BAD_VERSION,                                                             \
+      modern &&                                                                \
+          !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_),     \
+      -32022, "unsupported protocol version")                                  \
+    X(NO_VERSION, !modern && method == TCALL_MCP_DISCOVER_, -32602,            \
+      "_meta has no protocol version")                                         \
+    X(NO_CLIENT,                                                               \
+      modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_), -32602, \
+      "_meta has no client capabilities")                                      \
+    X(NO_CURSOR,                                                               \
+      method == TCALL_MCP_LIST_ &&                                             \
+          tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_),                  \
+      -32602, "there is no such cursor")                                       \
+    X(NAMELESS,                                                                \
+      method == TCALL_MCP_CALL_ &&                                             \
+          !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_),                    \
+      -32602, "params has no name of a tool")                                  \
+    X(NO_TOOL, method == TCALL_MCP_CALL_ && !mcp->tool, -32602,                \
+      "there is no such tool")
+
+/* Answers: results by their method, and then refusals. */
+enum {
+    TCALL_MCP_LAST_RESULT_ = TCALL_MCP_METHOD_COUNT_ - 1,
+#define TCALL_X_(NAME, when, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_answers_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(NAME, when, code, message) message "\0"
+        TCALL_MCP_REFUSALS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, when, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns which answer the message has. */
+static uint8_t tcall_mcp_which_(const tcall_mcp *mcp)
 {
-    const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    const tcall_decoder *is = &mcp->at_work.reading.decoder;
     const tcall_mcp_params_ *params = &mcp->message.params;
-    uint8_t method = mcp->message.method;
-    bool modern = tcall_mcp_modern_(mcp);
-    if (decoder->error == TCALL_E_DEPTH)
-        return TCALL_MCP_DEEP_;
-    if (decoder->error && decoder->error != TCALL_E_INVALID)
-        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
-                                             : TCALL_MCP_NO_JSON_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
-        return TCALL_MCP_SILENT_;
-    if (decoder->error && (decoder->misfits[0].steps == 0 ||
-                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
-        return TCALL_MCP_MEMBER_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
-        return TCALL_MCP_NO_RPC_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
-        return TCALL_MCP_SILENT_;
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
-        return TCALL_MCP_NO_METHOD_;
-    if (decoder->error &&
-        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
-        return TCALL_MCP_BAD_PARAMS_;
-    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
-               : method == TCALL_MCP_DISCOVER_)
-        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
-    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_MCP_NO_CLIENT_;
-    if (method == TCALL_MCP_LIST_ &&
-        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_MCP_NO_CURSOR_;
-    if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
-                   ? TCALL_MCP_NO_TOOL_
-                   : TCALL_MCP_NAMELESS_;
-    return TCALL_MCP_ANSWER_;
+    const uint8_t method = mcp->message.method;
+    const bool modern = tcall_mcp_modern_(mcp);
+    const bool broken = is->error && is->error != TCALL_E_INVALID;
+#define has(member) tcall_mcp_came_(mcp->message.came_, TCALL_MCP_##member##_)
+#define TCALL_X_(NAME, when, code, message) \
+    (when) ? (uint8_t)TCALL_MCP_##NAME##_:
+    return TCALL_MCP_REFUSALS_(TCALL_X_) method;
+#undef TCALL_X_
+#undef has
 }
 
-/* Refuses the request. Of a version it says which one to come back with. An id
- * that is not of a whole message is no id. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+/* Writes the answer of a message that is refused. Of a version it says which
+ * one to come back with. An id that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t answer)
 {
     tcall_writer *out = &mcp->out;
-    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+    const int16_t code = (int16_t)TCALL_FETCH_16_(
+        &tcall_mcp_codes_[answer - TCALL_MCP_METHOD_COUNT_]);
+    if (!code)
+        return;
+    if (answer == TCALL_MCP_BOM_ || answer == TCALL_MCP_NO_JSON_)
         mcp->message.id[0] = '\0';
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
-    TCALL_SAY(out, ",\"message\":");
-    tcall_write_quote(out);
-    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
-    tcall_write_unquote(out);
-    if (refusal == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(out, ",\"data\":{\"supported\":"
-                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(out, mcp->message.params.meta.version);
-        tcall_write_char_(out, '}');
-    }
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J\"error\":{\"code\":"));
+    tcall_write_int(out, code);
+    TCALL_SAY(out, ",\"message\":\"");
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
+    TCALL_SAY(out, "\"");
+    if (answer == TCALL_MCP_BAD_VERSION_)
+        tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(",\"data\":{\"supported\":"
+                                                "[\"" TCALL_MCP_MODERN_TEXT_
+                                                "\"],\"requested\":%q}"));
     TCALL_SAY(out, "}}");
 }
 
-/* Does what was asked. In the later era each result says that it is whole, and
- * whose. */
-static void tcall_mcp_result_(tcall_mcp *mcp)
+/* Writes a result. */
+static void tcall_mcp_result_(tcall_mcp *mcp, uint8_t answer)
 {
-    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
-                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
-    tcall_mcp_write_(mcp,
-                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J%R"));
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
     TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers the message, if it wants that. */
 static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    uint8_t refusal;
+    uint8_t answer;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    refusal = tcall_mcp_refusal_(mcp);
-    if (refusal < TCALL_MCP_ANSWER_)
-        tcall_mcp_refuse_(mcp, refusal);
-    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
-             mcp->message.method == TCALL_MCP_CALL_ &&
-             !mcp->at_work.reading.decoder.error)
+    answer = tcall_mcp_which_(mcp);
+    if (answer == TCALL_MCP_CALL_ && mcp->way &&
+        !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    else if (refusal == TCALL_MCP_ANSWER_)
-        tcall_mcp_result_(mcp);
+    else if (answer < TCALL_MCP_METHOD_COUNT_)
+        tcall_mcp_result_(mcp, answer);
+    else
+        tcall_mcp_refuse_(mcp, answer);
 }
 
 /* Prepares for the next line. */
@@ -26584,6 +26503,25 @@ static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
     return !tcall_withheld_(mcp->desc.tc, tool);
 }
 
+/* Writes the schema of a tool. Its text may be laid out; in a line it must not
+ * be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp)
+{
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *text = tool->provider_schema.text;
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
+        return;
+    }
+    if (!text)
+        text = tool->parameters.text;
+    if (!text)
+        text = "{\"type\":\"object\"}";
+    for (; *text; text++)
+        tcall_write_char_(&mcp->out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
 /* Tells the client what the tool that it called is doing. */
 static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
@@ -26625,7 +26563,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
-    tcall_mcp_result_(mcp);
+    tcall_mcp_result_(mcp, TCALL_MCP_CALL_);
     mcp->made = NULL;
     tcall_block_unlend_(&tc->block, loan, out.fill);
 }
@@ -26633,7 +26571,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
-                                       tcall_mcp_enter_};
+                                       tcall_mcp_schema_, tcall_mcp_enter_};
     int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     return error < 0 ? error : started;

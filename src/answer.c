@@ -541,11 +541,13 @@ static void tcall_reader_merge_(tcall_reader *r, size_t at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    return field == TCALL_FIELD_TEXT    ? TCALL_ITEM_TEXT
-           : field == TCALL_FIELD_DELTA ? (uint8_t)TCALL_ITEM_DELTA_
-           : field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
-               ? TCALL_ITEM_REASONING
-               : TCALL_ITEM_CALL;
+    const bool reasons =
+        field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field == TCALL_FIELD_TEXT ? TCALL_ITEM_TEXT
+           : reasons                 ? TCALL_ITEM_REASONING
+                                     : TCALL_ITEM_CALL;
 }
 
 /* The part of an element that the field is of. */
