@@ -183,12 +183,13 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 
 /* Writes the value that came, or its type. Returns whether it is known. */
 struct tcall_said_fault_;
-typedef bool (*tcall_came_)(const struct tcall_said_fault_ *said, bool type);
+typedef bool (*tcall_say_came_)(const struct tcall_said_fault_ *said,
+                                bool type);
 
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
-    tcall_came_ came;
+    tcall_say_came_ came;
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -204,9 +205,9 @@ typedef struct tcall_said_fault_ {
 
 /* Returns a fault with its value, where there is a text; without a remedy it is
  * of what nobody can send anew. */
-static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, tcall_came_ came,
-                                        const char *text, const tcall_fault *is,
-                                        bool remedy)
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer,
+                                        tcall_say_came_ came, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
     tcall_said_fault_ said;
     memset(&said, 0, sizeof said);
