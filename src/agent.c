@@ -285,29 +285,11 @@ TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
     return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
-/* Takes the room of an agent. io_size: of its pieces. */
-static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
-{
-    tcall *tc = agent->desc.tc;
-    const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    if (size < io_size || !tcall_block_room_(&tc->block, size)) {
-        tcall_block_note_(&tc->block, tc->block.low + size +
-                                          tcall_call_room_(&tc->desc, 0));
-        return false;
-    }
-    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->batch = (tcall_call *)(void *)(agent->room + 1);
-    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
-    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, &tc->block);
-    return true;
-}
-
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     uint32_t faults = tcall_agent_faults_(desc);
     tcall *tc = desc->tc;
+    size_t size;
     if (!faults)
         faults = TCALL_LACK_(TWO, tc->offer != NULL) |
                  TCALL_LACK_(BUSY, tcall_is_busy_(tc));
@@ -317,8 +299,18 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_USAGE;
     tcall_agent_describe_(agent, desc);
     agent->random = desc->seed;
-    if (!tcall_agent_settle_(agent, desc->io_size))
+    size = tcall_agent_size_(&tc->desc, &agent->desc);
+    if (size < desc->io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
         return TCALL_E_MEMORY;
+    }
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
+    tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
+    agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
     tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;

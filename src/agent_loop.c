@@ -51,8 +51,8 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
  * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
-    const tcall_str none = {NULL, 0};
-    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    const tcall_item item = {TCALL_ITEM_USER, 0,         0,   {NULL, 0},
+                             {NULL, 0},       {NULL, 0}, text};
     tcall_chat *chat = &agent->chat;
     tcall_block *block = chat->block;
     const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
@@ -264,7 +264,7 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long text = (long)agent->out.len, need, context = agent->context;
+    long text = (long)agent->out.len, need;
     size_t at = 0;
     tcall_item item;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
@@ -273,12 +273,14 @@ static bool tcall_agent_widen_(tcall_agent *agent)
         if (item.kind == TCALL_ITEM_IMAGE)
             text -= (long)((item.text.len + 2) / 3 * 4);
     need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
-    if (need <= context)
+    if (need <= agent->context)
         return false;
-    need = context ? need : 2 * need;
-    for (context = context ? context : 4096; context < need;)
-        context *= 2;
-    agent->context = context;
+    if (!agent->context) {
+        agent->context = 4096;
+        need *= 2;
+    }
+    while (agent->context < need)
+        agent->context *= 2;
     return true;
 }
 
@@ -411,15 +413,14 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
  * itself. */
 static int tcall_answer_ending_(const tcall_answer *answer)
 {
+    /* By tcall_stop. Calls that are asked for are none that can be read. */
+    static const int8_t stops[] = {TCALL_OK,          TCALL_OK,
+                                   TCALL_E_UNHANDLED, TCALL_E_LENGTH,
+                                   TCALL_E_REFUSED,   TCALL_E_UNHANDLED};
     if (answer->calls)
         return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
+    if (stops[answer->stop] < 0)
+        return stops[answer->stop];
     if (answer->pending)
         return TCALL_E_QUEUED;
     if (answer->has_text)
@@ -427,8 +428,8 @@ static int tcall_answer_ending_(const tcall_answer *answer)
     return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
-/* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
+/* Takes the answer over from the reader. Returns why it is none, or TCALL_OK.
+ */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
@@ -446,27 +447,15 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (!agent->turn.plan && answer->calls && answer->reasoning_dropped)
         return TCALL_E_MEMORY;
-    return broken < 0 ? broken : tcall_answer_ending_(answer);
+    return broken;
 }
 
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+/* What a provider does not count is below zero; more than fits is the limit. */
+static void tcall_turn_spend_(tcall_turn *turn, long tokens)
 {
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
-}
-
-/* What a provider does not count is zero; more than fits is the limit. */
-static void tcall_agent_count_tokens_(tcall_agent *agent)
-{
-    const tcall_answer *answer = &agent->answer;
-    const long in = answer->input_tokens, out = answer->output_tokens;
-    const uint32_t room = UINT32_MAX - agent->turn.tokens;
-    const uint32_t more =
-        (in > 0 ? (uint32_t)in : 0) + (out > 0 ? (uint32_t)out : 0);
-    agent->turn.tokens += more < room ? more : room;
+    const uint32_t room = UINT32_MAX - turn->tokens;
+    if (tokens > 0)
+        turn->tokens += (unsigned long)tokens < room ? (uint32_t)tokens : room;
 }
 
 /* Is a request under way? */
@@ -496,21 +485,25 @@ static void tcall_agent_leave_(tcall_agent *agent)
                          agent->chat.start + agent->answer_at);
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
+/* The answer is complete: goes on with its calls, or ends the turn. One that
+ * did not end by itself stays in the conversation for its words. */
 TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
 {
-    int error = tcall_agent_judge_(agent);
+    const tcall_answer *answer = &agent->answer;
+    const int broken = tcall_agent_judge_(agent);
+    const int error = broken < 0 ? broken : tcall_answer_ending_(answer);
     tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
-                      tcall_str_of(agent->answer.message), error);
-    if (!tcall_agent_keeps_(agent, error))
+                      tcall_str_of(answer->message), error);
+    if (broken < 0 || (error < 0 && !answer->has_text))
         return error;
     tcall_agent_close_(agent);
     agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
-    tcall_agent_count_tokens_(agent);
+    tcall_turn_spend_(&agent->turn, answer->input_tokens);
+    tcall_turn_spend_(&agent->turn, answer->output_tokens);
     agent->call_at = 0;
-    agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
+    agent->state = answer->calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
     return error;
 }
 
