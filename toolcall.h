@@ -3820,19 +3820,14 @@ typedef struct tcall_text_calls {
 } tcall_text_calls;
 
 #ifndef TOOLCALL_STATIC
-extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
-extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
-extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
-                                                  * 3.2, 4: [f(a=1)] */
-extern const tcall_text_calls tcall_text_mistral;
-extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
-extern const tcall_text_calls tcall_text_kimi;
-extern const tcall_text_calls tcall_text_deepseek;
-extern const tcall_text_calls tcall_text_glm;
-extern const tcall_text_calls tcall_text_minimax; /* M2 */
-extern const tcall_text_calls tcall_text_gpt_oss;
-/* All that have markers: whatever the model is. */
-extern const tcall_text_calls tcall_text_any;
+extern const tcall_text_calls tcall_text_hermes, /* and Qwen 2.5, Qwen 3 */
+    tcall_text_qwen,                             /* Qwen3-Coder: XML */
+    tcall_text_llama, /* 3.1: bare JSON, <function=; 3.2, 4: [f(a=1)] */
+    tcall_text_mistral, tcall_text_phi, /* Phi-4-mini, Granite */
+    tcall_text_kimi, tcall_text_deepseek, tcall_text_glm,
+    tcall_text_minimax, /* M2 */
+    tcall_text_gpt_oss,
+    tcall_text_any; /* all that have markers: whatever the model is */
 #endif
 
 /* ==========================================================================
@@ -4239,20 +4234,18 @@ struct tcall_agent {
     size_t path_size; /* of io, for a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
-    tcall_reader *reader;
-    char *io;              /* desc.io_size bytes */
-    size_t sent, received; /* bytes of the bodies */
-    tcall_resume_ resume;  /* where the request is taken up again */
-    size_t question;       /* where what was said last is in the chat; its end
-                            * where that was taken back */
-    size_t answer_at;      /* where the last answer begins in it */
-    int call_at;           /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way, of desc.parallel in the block */
+    struct tcall_agent_room_ *room; /* in the block */
+    char *io;                       /* desc.io_size bytes, in the block */
+    size_t sent, received;          /* bytes of the bodies */
+    tcall_resume_ resume;           /* where the request is taken up again */
+    size_t question;   /* where what was said last is in the chat; its end
+                        * where that was taken back */
+    size_t answer_at;  /* where the last answer begins in it */
+    int call_at;       /* calls of it that have a result */
+    tcall_call *batch; /* calls under way, of desc.parallel in the block */
     int batch_count;
-    int current;        /* the call of the batch that was the last to go on */
-    int waiting;        /* calls in a row that wait */
-    tcall_loops *loops; /* calls of this turn, in the block */
-    tcall_writer out;   /* of a request; of the call whose turn it is */
+    int current;      /* the call of the batch that was the last to go on */
+    tcall_writer out; /* of a request; of the call whose turn it is */
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -4363,7 +4356,8 @@ typedef struct tcall_mcp_desc {
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
 
-/* Private: what is kept of a message. Each begins as the struct of a shape. */
+/* Private: what is kept of a message. Each begins as the struct of a shape; the
+ * long texts come last, for an AVR reaches 64 bytes of a struct at once. */
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
@@ -4373,15 +4367,15 @@ typedef struct tcall_mcp_meta_ {
 typedef struct tcall_mcp_params_ {
     uint8_t given_[1], came_[1];
     uint8_t version; /* index, or 255 */
-    char name[TOOLCALL_MCP_NAME + 1];
     tcall_mcp_meta_ meta;
+    char name[TOOLCALL_MCP_NAME + 1];
 } tcall_mcp_params_;
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
     uint8_t method; /* index, or 255 */
-    char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
+    char id[TOOLCALL_MCP_ID + 1];
 } tcall_mcp_message_;
 
 struct tcall_mcp;
@@ -4391,6 +4385,7 @@ struct tcall_mcp_made_;
 typedef struct tcall_mcp_way_ {
     void (*begin)(struct tcall_mcp *mcp);
     bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*schema)(struct tcall_mcp *mcp); /* of mcp->tool */
     void (*call)(struct tcall_mcp *mcp);
 } tcall_mcp_way_;
 
@@ -4401,10 +4396,10 @@ typedef struct tcall_mcp {
     const tcall_mcp_way_ *way;          /* NULL: without a registry */
     const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
-    char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
+    char piece[TOOLCALL_MCP_PIECE];
     union {
         struct {
             tcall_decoder decoder;
@@ -11911,6 +11906,8 @@ static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 typedef struct tcall_said_fault_ {
     tcall_writer *out;
     tcall_part_ part; /* writes what a letter stands for */
+    /* Writes the value that came, or its type. Returns whether it is known. */
+    bool (*came)(const struct tcall_said_fault_ *said, bool type);
     const tcall_fault *is;
     const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
     const char *value;          /* in the text, or NULL */
@@ -12147,14 +12144,31 @@ TCALL_NOINLINE_ static tcall_fault tcall_say_way_(tcall_writer *writer,
 
 /* ---- what a letter stands for ---- */
 
-/* Writes what came, if it is known: a value, or the beginning of a name or
+/* Of a checked text the value is known. */
+static bool tcall_say_found_(const tcall_said_fault_ *said, bool type)
+{
+    tcall_type is = said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (is == TCALL_MISSING)
+        return false;
+    if (!type)
+        tcall_say_sent_(said->out, said->value);
+    else if (is < TCALL_BOOL || is > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, is == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << is);
+    return true;
+}
+
+/* A decoder has no text: a number may be known, or the beginning of a name or
  * word. */
-static bool tcall_say_came_(const tcall_said_fault_ *said)
+static bool tcall_say_kept_(const tcall_said_fault_ *said, bool type)
 {
     const tcall_misfit *misfit = said->misfit;
-    if (said->value)
-        tcall_say_sent_(said->out, said->value);
-    else if (misfit->exact)
+    if (type)
+        return false;
+    if (misfit->exact)
         tcall_put_number_(said->out, misfit->got, said->shape->digits);
 #if TOOLCALL_MISFIT_TEXT
     else if (misfit->text_len && (said->keyword == TCALL_ON_ENUM_ ||
@@ -12174,21 +12188,6 @@ static bool tcall_say_came_(const tcall_said_fault_ *said)
     else
         return false;
     return true;
-}
-
-/* Writes which type came. */
-static void tcall_say_type_(const tcall_said_fault_ *said)
-{
-    tcall_type type =
-        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
-    if (type == TCALL_MISSING)
-        TCALL_SAY(said->out, "of another type");
-    else if (type < TCALL_BOOL || type > TCALL_STRING)
-        TCALL_SAY(said->out, "not allowed here");
-    else
-        tcall_say_types_(said->out, type == TCALL_BOOL
-                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
-                                        : 1u << type);
 }
 
 /* Writes a limit; bare: as a mere number. */
@@ -12257,7 +12256,8 @@ static const char tcall_phrases_[] TCALL_FLASH_ =
     "under the minimum %p\0over the maximum %p\0"
     "not greater than %p\0not less than %p\0"
     "at most %b bytes\0%s\0at most %b bytes\0at most %h\0"
-    "use %w or \0";
+    "use %w or \0"
+    "of another type\0";
 enum {
     TCALL_PHRASE_NOTHING_,
     TCALL_PHRASE_IS_,          /* or has so many */
@@ -12266,6 +12266,7 @@ enum {
     TCALL_PHRASE_PASSED_ = 9,  /* + 1 the upper one, + 2 excluding itself */
     TCALL_PHRASE_ROOM_ = 13,   /* by TCALL_LIMITS_... */
     TCALL_PHRASE_USE_ = 17,
+    TCALL_PHRASE_TYPE_,
     TCALL_PHRASE_NONE_ = -1 /* the letter stands for no phrase */
 };
 
@@ -12277,11 +12278,14 @@ static int tcall_say_phrase_(const tcall_said_fault_ *said, char letter)
     const bool upper = tcall_is_upper_(said->keyword);
     switch (letter) {
     case 'v':
-        return tcall_say_came_(said) ? TCALL_PHRASE_NOTHING_
+        return said->came(said, false) ? TCALL_PHRASE_NOTHING_
                : said->keyword == TCALL_ON_TYPE_
                    ? TCALL_PHRASE_VALUE_
                    : TCALL_PHRASE_VALUE_ + said->of;
-    case 'x': return TCALL_PHRASE_UNKNOWN_ + tcall_say_came_(said);
+    case 't':
+        return said->came(said, true) ? TCALL_PHRASE_NOTHING_
+                                      : TCALL_PHRASE_TYPE_;
+    case 'x': return TCALL_PHRASE_UNKNOWN_ + said->came(said, false);
     case 'n': return TCALL_PHRASE_IS_ + tcall_is_counted_(said);
     case 'u':
         return TCALL_PHRASE_PASSED_ + upper +
@@ -12318,8 +12322,6 @@ static void tcall_say_part_(void *of, char letter)
                          said->of ? said->of : (uint8_t)TCALL_LIMITS_ITEMS_);
     } else if (letter == 'b') {
         tcall_put_number_(out, said->shape->size - 1, 0);
-    } else if (letter == 't') {
-        tcall_say_type_(said);
     } else if (letter == 's') {
         tcall_say_wanted_(said);
     } else if (letter == 'p') {
@@ -12387,6 +12389,7 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
     tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
     said.misfit = misfit;
+    said.came = tcall_say_kept_;
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
     tcall_say_shape_(&said);
@@ -12579,6 +12582,7 @@ typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
 static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
+    said->came = tcall_say_found_;
     if (said->keyword == TCALL_ON_OTHERS_ && said->key)
         said->value = said->key;
     say(said);
@@ -12810,13 +12814,11 @@ TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
     return item;
 }
 
-/* Parts by number, for loops over them. */
+/* Parts by number, for loops over them: they lie in this order. */
 TCALL_SHARED_ tcall_str *tcall_item_part_(tcall_item *item, int part)
 {
-    static const uint8_t at[TCALL_PARTS_] = {
-        offsetof(tcall_item, id), offsetof(tcall_item, name),
-        offsetof(tcall_item, signature), offsetof(tcall_item, text)};
-    return (tcall_str *)(void *)((char *)item + at[part]);
+    char *first = (char *)item + offsetof(tcall_item, id);
+    return (tcall_str *)(void *)(first + (size_t)part * sizeof(tcall_str));
 }
 
 /* Servers refuse a conversation for ever once it holds arguments that are no
@@ -12989,29 +12991,22 @@ static int tcall_chat_copy_(tcall_chat *chat, tcall_item *item, tcall_str made)
     return TCALL_OK;
 }
 
-/* Returns a part of an item, which begins at *bytes, and moves on. */
-static tcall_str tcall_head_take_(const tcall_item_head_ *head, int part,
-                                  const char **bytes)
-{
-    const tcall_str taken = tcall_slice_(*bytes, tcall_head_len_(head, part));
-    *bytes += taken.len;
-    return taken;
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
-    const char *bytes = (const char *)head + TCALL_HEAD_;
-    if (chat->start + *at >= chat->block->low - chat->block->lent)
+    const tcall_item_head_ *head = tcall_chat_head_(chat, at);
+    const char *bytes = (const char *)head;
+    int part;
+    if (!head)
         return false;
     item->kind = head->kind;
     item->error = head->error;
     item->flags = head->flags & TCALL_FLAGS_;
-    item->id = tcall_head_take_(head, TCALL_PART_ID_, &bytes);
-    item->name = tcall_head_take_(head, TCALL_PART_NAME_, &bytes);
-    item->signature = tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes);
-    item->text = tcall_head_take_(head, TCALL_PART_TEXT_, &bytes);
-    *at += (size_t)(bytes - (const char *)head);
+    bytes += TCALL_HEAD_;
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        const size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
     if (item->id.len > TCALL_MADE_ID_)
         item->flags &= (uint8_t)~TCALL_FLAG_MADE_ID;
     item->id = tcall_head_id_(head);
@@ -15250,24 +15245,36 @@ static const char tcall_stop_words_[] =
 
 /* ---- characters */
 
-/* What a character is. */
+/* What a character is. All signs are less than the others. */
 enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_DIGIT_,
-    TCALL_CHAR_LETTER_,
-    TCALL_CHAR_CAPITAL_,
-    TCALL_CHAR_WIDE_, /* of a script without spaces */
-    TCALL_CHAR_MARK_  /* accent of the letter before: it is left out */
+    TCALL_CHAR_SIGN_ = ' ',
+    TCALL_CHAR_POINT_ = '!', /* a sign that may end a sentence or string */
+    TCALL_CHAR_DIGIT_ = '0',
+    TCALL_CHAR_CAPITAL_ = 'A',
+    TCALL_CHAR_LETTER_ = 'a',
+    TCALL_CHAR_MARK_ = 'm', /* accent of the letter before: it is left out */
+    TCALL_CHAR_WIDE_ = 'w', /* of a script without spaces */
+    /* of a byte that has to be looked at with those after it */
+    TCALL_CHAR_ESCAPE_ = '}', /* a backslash, by itself a sign */
+    TCALL_CHAR_PART_ = '~'    /* of a character beyond ASCII */
 };
+
+/* The kind of each byte. */
+static const char tcall_bytes_[] = "          !                     "
+                                   " !!           ! 0000000000 !   !"
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA }   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
 
 /* The kind of all characters from a code point on, up to the next row. */
 static const struct tcall_script_ {
     uint32_t first;
-    uint8_t kind;
+    char kind;
 } tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_DIGIT_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0000, TCALL_CHAR_SIGN_},   {0x0100, TCALL_CHAR_LETTER_},
     {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
     {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
     {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
@@ -15275,7 +15282,8 @@ static const struct tcall_script_ {
     {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
     {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
     {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3002, TCALL_CHAR_POINT_},
+    {0x3003, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
     {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
     {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
     {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
@@ -15287,7 +15295,7 @@ static const struct tcall_script_ {
 typedef struct tcall_char_ {
     uint32_t code; /* without case, accent and width */
     size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
+    char kind;
 } tcall_char_;
 
 static unsigned tcall_at_most_(size_t value, unsigned most)
@@ -15305,11 +15313,16 @@ static bool tcall_is_letter_(char c)
     return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
 }
 
-static uint8_t tcall_char_kind_(uint32_t code)
+static char tcall_byte_kind_(const char *at)
+{
+    return tcall_bytes_[(unsigned char)*at];
+}
+
+static char tcall_char_kind_(uint32_t code)
 {
     size_t i = sizeof tcall_scripts_ / sizeof *tcall_scripts_ - 1;
-    if (code < 0x80) /* most of them */
-        i = 4;
+    if (code < 0x80 && tcall_bytes_[code] != TCALL_CHAR_ESCAPE_)
+        return tcall_bytes_[code]; /* most of them */
     while (tcall_scripts_[i].first > code)
         i--;
     return tcall_scripts_[i].kind;
@@ -15345,9 +15358,10 @@ static uint32_t tcall_char_fold_(uint32_t code)
 typedef struct tcall_split_ {
     const char *cursor, *end;
     const uint8_t *wanted; /* initials of wanted words; NULL: all are */
-    bool parted; /* look for sentences, and in JSON for keys and escapes */
-    bool json;
-    bool in_key;          /* the word is part of a key */
+    bool parted;           /* look for sentences, and in JSON for keys */
+    bool json;   /* it has escapes; if it is parted, it is JSON as a whole */
+    bool quoted; /* the cursor is in a string of JSON */
+    bool in_key; /* the word is part of a key */
     const char *sentence; /* where that of the word begins */
     const char *start;    /* of the word in the text */
     const char *paired;   /* the last character of a word of two */
@@ -15370,36 +15384,25 @@ static void tcall_split_init_(tcall_split_ *words, tcall_str text)
     words->json = at < words->end && (*at == '{' || *at == '[');
 }
 
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
 /* Returns the character at the cursor. A byte that is not UTF-8 has the
  * code 0. */
 static tcall_char_ tcall_split_char_(const tcall_split_ *words)
 {
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at);
+    const char *at = words->cursor, *from = at;
+    char escaped[4];
     uint32_t code = 0;
     tcall_char_ c;
-    c.bytes = left > 0;
-    if (left > 1 && *at == '\\' && words->json)
-        c.bytes = tcall_escape_code_(at, left, &code);
-    else if (left && (unsigned char)*at < 0x80)
-        code = (unsigned char)*at;
-    else if (left && tcall_utf8_len_(at, words->end)) {
-        code = (uint32_t)tcall_utf8_next_(&at);
-        c.bytes = (size_t)(at - words->cursor);
+    if (at < words->end && words->json &&
+        tcall_byte_kind_(at) == TCALL_CHAR_ESCAPE_) {
+        tcall_text_char_(&at, escaped);
+        from = escaped;
+        code = (uint32_t)tcall_utf8_next_(&from);
+    } else if (at < words->end) {
+        if ((unsigned char)*at < 0x80 || tcall_utf8_len_(at, words->end))
+            code = (uint32_t)tcall_utf8_next_(&from);
+        at = code ? from : at + 1;
     }
+    c.bytes = (size_t)(at - words->cursor);
     c.code = tcall_char_fold_(code);
     c.kind = tcall_char_kind_(c.code);
     if (c.kind == TCALL_CHAR_LETTER_ && c.code != code &&
@@ -15408,49 +15411,20 @@ static tcall_char_ tcall_split_char_(const tcall_split_ *words)
     return c;
 }
 
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
 /* Notes what a sign means for the next word, which the cursor is at. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code)
+static void tcall_split_sign_(tcall_split_ *words, const tcall_char_ *sign)
 {
     const char *next = words->cursor;
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next < words->end && tcall_bytes_[(unsigned char)*next] != ' ')
-            break;
-        /* fall through */
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = next; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = next;
-        break;
-    default: break;
+    bool ends = sign->kind == TCALL_CHAR_POINT_ && sign->code != '"';
+    if (sign->code == '.' && next < words->end) /* not in 1.5, example.com */
+        ends = tcall_byte_kind_(next) <= TCALL_CHAR_POINT_;
+    if (sign->code == '"' && sign->bytes == 1 && words->json) {
+        words->quoted = !words->quoted;
+        words->in_key = words->quoted && tcall_text_is_key_(next - 1);
+        ends = words->in_key;
     }
+    if (ends)
+        words->sentence = next;
 }
 
 static void tcall_split_put_(tcall_split_ *words, uint32_t code)
@@ -15466,12 +15440,13 @@ static void tcall_split_put_(tcall_split_ *words, uint32_t code)
  * it is the last of them. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    uint8_t kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
+    char kind = TCALL_CHAR_SIGN_; /* of the last character of the word */
     words->start = words->cursor;
     words->letters = words->word;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
-        if (kind && c.kind != kind && c.kind != TCALL_CHAR_MARK_ &&
+        if (kind != TCALL_CHAR_SIGN_ && c.kind != kind &&
+            c.kind != TCALL_CHAR_MARK_ &&
             !(kind == TCALL_CHAR_CAPITAL_ && c.kind == TCALL_CHAR_LETTER_))
             return words->start != words->paired;
         if (kind == TCALL_CHAR_WIDE_) {
@@ -15480,8 +15455,9 @@ static bool tcall_split_read_(tcall_split_ *words)
             return true;
         }
         words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            tcall_split_sign_(words, c.code);
+        if (c.kind < TCALL_CHAR_DIGIT_) {
+            if (words->parted)
+                tcall_split_sign_(words, &c);
             return false;
         }
         if (c.kind == TCALL_CHAR_MARK_)
@@ -15491,10 +15467,10 @@ static bool tcall_split_read_(tcall_split_ *words)
     }
 }
 
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
+/* Returns where bytes of this kind end. */
+static const char *tcall_row_(const char *at, const char *end, char kind)
 {
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+    while (at < end && tcall_byte_kind_(at) == kind)
         at++;
     return at;
 }
@@ -15517,15 +15493,15 @@ static unsigned tcall_initials_(const char *word, size_t length)
 static bool tcall_split_ascii_(tcall_split_ *words)
 {
     const char *at = words->cursor, *end = words->end;
-    const char *lower = tcall_row_(at, end, 'A');
-    const char *after = tcall_row_(lower, end, 'a');
+    const char *lower = tcall_row_(at, end, TCALL_CHAR_CAPITAL_);
+    const char *after = tcall_row_(lower, end, TCALL_CHAR_LETTER_);
     if (after == at)
-        after = tcall_row_(at, end, '0');
+        after = tcall_row_(at, end, TCALL_CHAR_DIGIT_);
     else if (lower - at > 1 && after > lower &&
              !(after - lower == 1 && *lower == 's')) /* but for PDFs */
         after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after == at ||
-        (after < end && tcall_bytes_[(unsigned char)*after] == '~'))
+        (after < end && tcall_byte_kind_(after) >= TCALL_CHAR_ESCAPE_))
         return false;
     words->start = words->letters = at;
     words->length = (size_t)(after - at);
@@ -15595,11 +15571,16 @@ static void tcall_split_stem_(tcall_split_ *words)
  * Words that are not wanted are counted, and no more. */
 static bool tcall_split_next_(tcall_split_ *words)
 {
+    /* signs that mean nothing here are stepped over */
+    const char most = words->parted ? TCALL_CHAR_SIGN_ : TCALL_CHAR_POINT_;
+    const char *at;
     size_t i;
     for (;;) {
-        if (!words->parted)
-            words->cursor = tcall_row_(words->cursor, words->end, ' ');
-        if (words->cursor == words->end)
+        for (at = words->cursor; at < words->end; at++)
+            if (tcall_byte_kind_(at) > most)
+                break;
+        words->cursor = at;
+        if (at == words->end)
             return false;
         if (!tcall_split_ascii_(words) && !tcall_split_read_(words))
             continue;
@@ -15751,6 +15732,7 @@ static void tcall_ranking_input_(tcall_ranking_ *ranking)
     unsigned length = 0; /* of the sentence, in words */
     tcall_split_init_(&words, ranking->input);
     words.parted = true;
+    words.json = words.json && tcall_json_check(ranking->input) == TCALL_OK;
     ranking->sentence_count = 1;
     while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
@@ -21551,8 +21533,9 @@ static void tcall_spoken_skip_set_(tcall_spoken_ *text, const char *set)
         text->at++;
 }
 
-/* Returns the end of what goes on up to one of stops outside of brackets and
- * quotes, or to the bracket that closes what opens at at, or NULL. */
+/* Returns where the first of stops is outside of brackets and quotes, or the
+ * end; without stops, what follows the bracket that closes the one here, or
+ * NULL. */
 static const char *tcall_spoken_value_end_(const char *at, const char *end,
                                            const char *stops)
 {
@@ -21564,7 +21547,7 @@ static const char *tcall_spoken_value_end_(const char *at, const char *end,
         if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 && !*stops)
             return at + 1;
     }
-    return NULL;
+    return *stops ? end : NULL;
 }
 
 /* ---- calls ---- */
@@ -21655,18 +21638,17 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_ *text,
                                : tcall_slice_(NULL, 0);
 }
 
-/* Writes a value: Python's as it stands, other text as a string, without the
+/* Writes a value: Python's as it stands, other text as a string; without the
  * line breaks at both ends. */
 static void tcall_spoken_value_(tcall_writer *out, const char *from,
                                 const char *to, bool python)
 {
-    if (python) {
-        tcall_write_bytes(out, from, (size_t)(to - from));
-        return;
-    }
     from += from < to && *from == '\n';
     to -= from < to && to[-1] == '\n';
-    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
+    if (python)
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    else
+        tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
 /* Writes arguments that are no object as one, as far as the text has them.
@@ -21694,9 +21676,9 @@ TCALL_NOINLINE_ static bool tcall_spoken_members_(tcall_spoken_ *text,
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
                     : tcall_spoken_find_(text, TCALL_SPOKEN_VALUE_END_);
-        if (to && to < end)
+        if (to < end)
             tcall_spoken_value_(&out, text->at, to, python);
-        text->at = to ? to : end;
+        text->at = to;
         tcall_spoken_skip_(text, TCALL_SPOKEN_VALUE_END_);
     }
     text->cut = text->at == end;
@@ -21798,14 +21780,13 @@ static bool tcall_spoken_calls_(tcall_spoken_ *text)
 }
 
 /* Tries the form at this place, and is at the next one then. What is no call
- * leaves nothing. */
+ * leaves nothing but a gap in the ids that are made up. */
 static void tcall_spoken_try_(tcall_spoken_ *text)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
     tcall_spoken_ before = *text;
     size_t low = chat->block->low;
-    uint32_t made = chat->made;
     int calls = reader->answer.calls;
     tcall_spoken_skip_(text, TCALL_SPOKEN_SCOPE_);
     if (tcall_spoken_skip_(text, TCALL_SPOKEN_BEGIN_)) {
@@ -21819,7 +21800,6 @@ static void tcall_spoken_try_(tcall_spoken_ *text)
     before.form = tcall_spoken_text_(text->form, TCALL_SPOKEN_TEXTS_);
     *text = before;
     tcall_block_cut_(chat->block, low);
-    chat->made = made;
     reader->answer.calls = calls;
 }
 
@@ -24186,14 +24166,21 @@ static const char *tcall_agent_form_(const tcall_agent_desc *desc)
                                                  : provider->path;
 }
 
-/* Returns the bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+/* Puts a path together that has to name the model. Returns its bytes, whether
+ * size is enough or not; 0 of a path that names none. */
+TCALL_SHARED_ size_t tcall_agent_path_(const tcall_agent_desc *desc, char *path,
+                                       size_t size)
 {
-    const char *hole = strchr(tcall_agent_form_(desc), '{');
+    const char *form = tcall_agent_form_(desc), *hole = strchr(form, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? strlen(tcall_agent_form_(desc)) + strlen(desc->model) -
-                      (size_t)(rest - hole)
-                : 0;
+    tcall_writer out;
+    if (!rest)
+        return 0;
+    tcall_writer_init(&out, path, size);
+    tcall_write_bytes(&out, form, (size_t)(hole - form));
+    tcall_write_text(&out, desc->model);
+    tcall_write_bytes(&out, rest + 1, strlen(rest)); /* with its NUL */
+    return out.len;
 }
 
 /* Returns what desc lacks, as a sentence, or NULL. */
@@ -24238,7 +24225,7 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     if (!desc->io_size)
         desc->io_size = 512;
-    desc->io_size += tcall_agent_path_size_(desc);
+    desc->io_size += tcall_agent_path_(desc, NULL, 0);
     desc->parallel = tcall_agent_limit_(desc->parallel, 1, TCALL_AGENT_CALLS);
     desc->max_rounds =
         tcall_agent_limit_(desc->max_rounds, 8, TCALL_AGENT_MOST);
@@ -24281,7 +24268,7 @@ static size_t tcall_agent_offer_size_(const tcall_desc *desc)
  * offer and its io follow. */
 typedef struct tcall_agent_room_ {
     tcall_reader reader;
-    tcall_loops loops;
+    tcall_loops loops; /* calls of this turn */
 } tcall_agent_room_;
 
 static size_t tcall_agent_size_(const tcall_desc *desc,
@@ -24317,16 +24304,13 @@ static bool tcall_agent_settle_(tcall_agent *agent, size_t io_size)
 {
     tcall *tc = agent->desc.tc;
     const size_t size = tcall_agent_size_(&tc->desc, &agent->desc);
-    tcall_agent_room_ *room;
     if (size < io_size || !tcall_block_room_(&tc->block, size)) {
         tcall_block_note_(&tc->block, tc->block.low + size +
                                           tcall_call_room_(&tc->desc, 0));
         return false;
     }
-    room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
-    agent->reader = &room->reader;
-    agent->loops = &room->loops;
-    agent->batch = (tcall_call *)(void *)(room + 1);
+    agent->room = (tcall_agent_room_ *)tcall_table_(tc, 1, size);
+    agent->batch = (tcall_call *)(void *)(agent->room + 1);
     tc->offer = (uint8_t *)(agent->batch + agent->desc.parallel);
     agent->io = (char *)tc->offer + tcall_agent_offer_size_(&tc->desc);
     /* The conversation grows at the end of what is used, so it comes last. */
@@ -24366,7 +24350,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->problem = desc->tc == now->tc
                          ? tcall_agent_problem_(desc)
                          : "tc must be that of tcall_agent_init";
-    if (!agent->problem && tcall_agent_path_size_(desc) >= io_size)
+    if (!agent->problem && tcall_agent_path_(desc, NULL, 0) >= io_size)
         agent->problem = "io_size of tcall_agent_init is less than the path";
     if (agent->problem)
         return TCALL_E_USAGE;
@@ -24410,9 +24394,9 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
 }
 
 /* ---- the calls of the last answer ---- */
@@ -24475,15 +24459,11 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 
 /* ---- their results ---- */
 
-/* Is it the MIME type of an image? */
+/* Is it the MIME type of an image, as RFC 6838 names them? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    const char *at = type;
-    if (!type || strncmp(type, "image/", 6) != 0)
-        return false;
-    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
-        ;
-    return at > type + 6 && !*at;
+    return type && strncmp(type, "image/", 6) == 0 &&
+           tcall_name_fits_(type + 6, "!#$&^+.", 127, false);
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -24643,7 +24623,6 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     const size_t need = tc->block.need;
     int number, error;
     agent->current = -1;
-    agent->waiting = 0;
     for (number = 0; agent->batch_count < agent->desc.parallel; number++) {
         tcall_call *call = &agent->batch[agent->batch_count];
         if (!tcall_agent_asked_(agent, number, call))
@@ -24651,7 +24630,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_answered_(agent, call->id))
             continue;
         tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : agent->loops;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->room->loops;
         error = tcall_hydrate(tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -24683,28 +24662,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
     agent->batch_count = 0;
 }
 
-/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
- * or its result could not be told: half of one would mislead the model. */
-static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
-                              size_t head)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    const bool noticed = call->error >= 0 && agent->out.fill;
-    size_t wanted = call->cx.wanted;
-    if (wanted && !noticed) /* a quarter of the room is for the call */
-        tcall_block_note_(block, block->low + block->high + head + wanted +
-                                     wanted / 3 + 8);
-    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
-        return TCALL_OK;
-    if (wanted < agent->out.len)
-        wanted = agent->out.len;
-    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
-    return TCALL_E_MEMORY;
-}
-
 /* Lets a call go on. Its result is written where the item will lie, in three
  * quarters of the room that is free: the rest is for the call itself. Nobody
- * else may take that until the call has ended, or waits. */
+ * else may take that until the call has ended, or waits. Half of a result would
+ * mislead the model: where the block is too small for it and holds no notice of
+ * that, or too small for the call, the turn fails. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
                                              tcall_call *call)
 {
@@ -24713,7 +24675,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     const size_t need = block->need;
     tcall_loan_ loan;
     tcall_writer *out = &agent->out;
-    size_t room;
+    size_t room, wanted;
     int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
@@ -24725,27 +24687,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
     result = tcall_invoke(agent->desc.tc, call, out);
     tcall_block_unlend_(block, loan, head + out->fill);
     call->cx.wait_began = tcall_agent_now_(agent);
-    if (block->need) /* so large that a quarter of it is what the call lacks */
+    if (block->need) /* it has a quarter of what is missing */
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    result = tcall_agent_lacks_(agent, call, head);
-    return result < 0 ? result
-                      : tcall_agent_deliver_(agent, call,
-                                             tcall_slice_(out->buf, out->fill),
-                                             call->error);
-}
-
-/* Returns the milliseconds until a call wants to go on. */
-static uint32_t tcall_agent_left_(const tcall_agent *agent,
-                                  const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    uint32_t ms = call->cx.wait.ms;
-    if (ms == TCALL_WAIT_NEVER)
-        return ms;
-    return ms > spent ? ms - spent : 0;
+    wanted = call->error < 0 || !out->fill ? call->cx.wanted : 0;
+    if (!wanted &&
+        (call->error != TCALL_E_MEMORY || block->need <= block->size))
+        return tcall_agent_deliver_(
+            agent, call, tcall_slice_(out->buf, out->fill), call->error);
+    wanted = head + (wanted ? wanted : out->len);
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * wanted);
+    return TCALL_E_MEMORY;
 }
 
 /* Does the call go on now? One that only waits for a time is left alone until
@@ -24755,13 +24709,25 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
     return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+           !agent->desc.transport.now_ms || !cx->wait.ms;
+}
+
+/* Shortens the wait of a call by the time that has passed. */
+static void tcall_agent_pass_(const tcall_agent *agent, tcall_ctx *cx)
+{
+    const uint32_t now = tcall_agent_now_(agent), spent = now - cx->wait_began;
+    cx->wait_began = now;
+    if (cx->wait.ms != TCALL_WAIT_NEVER)
+        cx->wait.ms -= spent < cx->wait.ms ? spent : cx->wait.ms;
 }
 
 /* Lets the next call of the batch go on, if it is due. Where the turn is over
- * it is told so, and still gets its result: each call must have one. */
-static int tcall_agent_next_(tcall_agent *agent, int over)
+ * it is told so, and still gets its result: each call must have one. Returns
+ * TCALL_OK where all have ended. Where the last of those that have not has had
+ * its chance, the turn waits as they do: for approval where all of them do. */
+TCALL_NOINLINE_ static int tcall_agent_next_(tcall_agent *agent, int over)
 {
+    int open = 0, asking = 0, last = 0, result = TCALL_E_AGAIN, i;
     tcall_call *call;
     do {
         agent->current = (agent->current + 1) % agent->batch_count;
@@ -24769,30 +24735,23 @@ static int tcall_agent_next_(tcall_agent *agent, int over)
     } while (call->cx.state == TCALL_DONE_);
     if (over < 0)
         tcall_cancel(call, over);
-    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
-                                         : TCALL_E_AGAIN;
-}
-
-/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
- * have not wait, so does the turn: for approval where all of them do that. */
-TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
-{
-    tcall_wait all = agent->wait;
-    int open = 0, asking = 0, i;
+    tcall_agent_pass_(agent, &call->cx);
+    if (tcall_agent_due_(agent, call))
+        result = tcall_agent_turn_(agent, call);
+    if (result < 0 && !tcall_waits_(result))
+        return result;
     for (i = 0; i < agent->batch_count; i++) {
-        const tcall_call *call = &agent->batch[i];
-        tcall_wait wait = call->cx.wait;
-        if (call->cx.state == TCALL_DONE_)
+        tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state == TCALL_DONE_)
             continue;
+        tcall_agent_pass_(agent, cx);
+        tcall_wait_merge(&agent->wait, &cx->wait);
+        asking += cx->asks;
         open++;
-        asking += call->cx.asks;
-        wait.ms = tcall_agent_left_(agent, call);
-        tcall_wait_merge(&all, &wait);
+        last = i;
     }
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    agent->waiting = 0;
-    agent->wait = all;
+    if (agent->current < last)
+        return tcall_wait_ms(&agent->wait, 0);
     if (open == 0)
         return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
@@ -24801,25 +24760,19 @@ TCALL_NOINLINE_ static int tcall_agent_await_(tcall_agent *agent)
 /* Runs one call for a while; after the last one the next round begins. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 {
-    int over = tcall_agent_over_(agent), result;
+    const int over = tcall_agent_over_(agent);
+    int result = TCALL_OK;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (agent->batch_count) {
+    if (agent->batch_count)
         result = tcall_agent_next_(agent, over);
-        if (result < 0 && !tcall_waits_(result))
-            return result;
-        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
-        result = tcall_agent_await_(agent);
-        if (result < 0)
-            return result;
-    }
+    if (result < 0)
+        return result;
     tcall_agent_batch_end_(agent);
     if (agent->call_at < agent->answer.calls)
-        return TCALL_E_AGAIN;
+        return TCALL_OK;
     tcall_agent_complete_(agent);
-    if (over == TCALL_OK)
-        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
-    return over;
+    return over == TCALL_OK && agent->last_round ? (int)TCALL_E_LIMIT : over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24835,44 +24788,38 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_calls_(tcall_agent *agent)
 
 /* ---- room for the turn ---- */
 
-/* Drops the oldest turn; the last one only where all of them are old. Returns
- * false if there is none to drop. Images that the user has shown, but said
- * nothing to yet, are of the turn to come. */
-static bool tcall_agent_drop_(tcall_agent *agent, bool old)
-{
-    tcall_chat *chat = &agent->chat;
-    const size_t len = chat->block->low - chat->start;
-    size_t at = 0, next = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    for (; tcall_chat_next(chat, &next, &item); at = next) {
-        const bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks)
-            break;
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-    }
-    if (chat->block->lent || (at == len && (speaks || !old)))
-        return false;
-    tcall_chat_shift_(chat, chat->start + at, chat->start);
-    chat->counted.at = 0;
-    agent->question -= at;
-    return true;
-}
-
-/* Of what the conversation may use, a quarter is kept free for answers. Returns
- * whether turns were dropped: then up to a third is free, so that it happens
- * seldom. */
+/* Of what the conversation may use, a quarter is kept free for answers, and
+ * more bytes: else the oldest turns are dropped, until a third is, so that it
+ * happens seldom. old: all turns are, the last one too. Returns whether some
+ * were dropped. Images that the user has shown, but said nothing to yet, are of
+ * the turn to come. */
 static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
-    const tcall_block *block = &agent->desc.tc->block;
-    size_t all = block->size - agent->chat.start - block->high;
-    size_t before = block->low;
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t all = block->size - chat->start - block->high;
+    const size_t room = tcall_block_free_(block);
+    size_t at = 0, next = 0, cut = 0;
+    bool shown = true; /* an image of the user was last */
+    tcall_item item;
     more += sizeof(tcall_attempt); /* of the call that comes next */
-    if (tcall_block_free_(block) < all / 4 + more)
-        while (tcall_block_free_(block) < all / 3 + more &&
-               tcall_agent_drop_(agent, old))
-            continue;
-    return block->low != before;
+    if (block->lent || room >= all / 4 + more)
+        return false;
+    more += all / 3;
+    for (; room + cut < more && tcall_chat_next(chat, &next, &item);
+         at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !shown)
+            cut = at;
+        shown = opens && item.kind == TCALL_ITEM_IMAGE;
+    }
+    if (room + cut < more && old && !shown)
+        cut = at;
+    tcall_chat_shift_(chat, chat->start + cut, chat->start);
+    agent->question -= cut;
+    if (cut)
+        chat->counted.at = 0;
+    return cut > 0;
 }
 
 /* Adds what the user said to the conversation, and makes room for another turn
@@ -25054,25 +25001,6 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return agent->setting != before;
 }
 
-/* Returns the path of the request. One that has to name the model is put
- * together in front of the io. */
-static const char *tcall_agent_path_(tcall_agent *agent)
-{
-    const char *path = agent->desc.path;
-    const size_t size = tcall_agent_path_size_(&agent->desc);
-    const size_t hole = strcspn(path, "{");
-    tcall_writer writer;
-    agent->path_size = size;
-    if (!size)
-        return path;
-    tcall_writer_init(&writer, agent->io, size);
-    tcall_write_bytes(&writer, path, hole);
-    tcall_write_text(&writer, agent->desc.model);
-    path = strchr(path + hole, '}') + 1;
-    tcall_write_bytes(&writer, path, strlen(path) + 1);
-    return agent->io;
-}
-
 /* Adds a header, unless the provider has none of this kind. */
 static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
                                     const char *value, const char *secret)
@@ -25088,9 +25016,11 @@ static void tcall_agent_set_request_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const tcall_provider *provider = desc->provider;
-    const tcall_request request = {"POST", tcall_agent_path_(agent),
+    const size_t path = tcall_agent_path_(desc, agent->io, desc->io_size);
+    const tcall_request request = {"POST", path ? agent->io : desc->path,
                                    agent->headers, 0, agent->out.len};
     size_t i;
+    agent->path_size = path;
     agent->request = request;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
     if (!tcall_agent_adds_header_(desc, provider->version[0]))
@@ -25130,19 +25060,6 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 
 /* ---- the exchange ---- */
 
-/* Returns what the transport answered; notes what it waits for. */
-static int tcall_agent_heard_(tcall_agent *agent, int result)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (result != TCALL_E_AGAIN)
-        return result;
-    if (transport->wants)
-        transport->wants(transport->user, &agent->wait);
-    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
-        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
-    return result;
-}
-
 /* Connects. */
 static int tcall_agent_connect_(tcall_agent *agent)
 {
@@ -25150,13 +25067,13 @@ static int tcall_agent_connect_(tcall_agent *agent)
     int result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return tcall_agent_heard_(agent, result);
+        return result;
     tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
                       tcall_slice_(NULL, 0), TCALL_OK);
     agent->sent = agent->received = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* Counts the request, once the pause before it is over, and connects. Oldest
@@ -25205,7 +25122,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return tcall_agent_heard_(agent, accepted);
+    return accepted;
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -25237,7 +25154,7 @@ static bool tcall_agent_knows_(void *user, tcall_str name)
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall_reader *reader = agent->reader;
+    tcall_reader *reader = &agent->room->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
@@ -25251,7 +25168,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     reader->text_calls = agent->desc.text_calls;
     reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- the answer ---- */
@@ -25291,8 +25208,9 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 static int tcall_agent_judge_(tcall_agent *agent)
 {
     tcall_answer *answer = &agent->answer;
-    int broken = tcall_reader_end(agent->reader), error;
-    *answer = agent->reader->answer;
+    tcall_reader *reader = &agent->room->reader;
+    int broken = tcall_reader_end(reader), error;
+    *answer = reader->answer;
     tcall_agent_mask_(agent, answer->message);
     tcall_agent_mask_(agent, answer->stop_text);
     if (agent->response.retry_after_ms < 0)
@@ -25369,7 +25287,7 @@ TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = agent->answer.calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_IDLE_;
-    return agent->answer.calls && !agent->turn.plan ? TCALL_E_AGAIN : error;
+    return error;
 }
 
 /* Reads a piece of the answer. */
@@ -25383,13 +25301,13 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_take_(agent);
     if (count < 0)
-        return tcall_agent_heard_(agent, count);
+        return count;
     agent->received += (size_t)count;
-    error = tcall_reader_feed(agent->reader, piece, (size_t)count);
+    error = tcall_reader_feed(&agent->room->reader, piece, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_take_(agent);
-    return TCALL_E_AGAIN;
+    return TCALL_OK;
 }
 
 /* ---- another try ---- */
@@ -25631,7 +25549,8 @@ static bool tcall_agent_planned_(const tcall_agent *agent)
     return agent->turn.plan && agent->state == TCALL_AGENT_CALLS_;
 }
 
-/* Does the work of the state at hand. Calls that are under way look at limits
+/* Does the work of the state at hand. Returns TCALL_OK where it is done: the
+ * state says what comes next. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
@@ -25642,20 +25561,20 @@ static int tcall_agent_work_(tcall_agent *agent)
     return tcall_agent_tasks_[agent->state].work(agent);
 }
 
-/* Completes what the agent waits for: where nothing was said there is more work
- * to do at once, and no wait is longer than the turn may be. */
-static int tcall_agent_waits_(tcall_agent *agent, int result)
+/* Completes what the agent waits for: the transport says what it is for, where
+ * nobody did it is a poll, and no wait is longer than the turn may be. */
+static void tcall_agent_await_(tcall_agent *agent, int result)
 {
+    const tcall_transport *transport = &agent->desc.transport;
+    const uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const uint32_t limit = agent->desc.max_ms;
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
-    uint32_t limit = agent->desc.max_ms;
-    if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) ||
-         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
-        wait->ms = 0;
+    if (tcall_agent_talks_(agent) && transport->wants)
+        transport->wants(transport->user, wait);
+    if (result == TCALL_E_AGAIN && !wait->count && wait->ms == TCALL_WAIT_NEVER)
+        wait->ms = TCALL_WAIT_POLL_MS;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
-    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -25670,10 +25589,17 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 ? !tcall_waits_(result) : !tcall_agent_planned_(agent))
-        result = tcall_agent_end_(agent, result);
+    if (tcall_waits_(result)) {
+        tcall_agent_await_(agent, result);
+    } else {
+        agent->wait.ms = 0; /* there is more to do at once, or nothing */
+        if (result < 0 || agent->state == TCALL_AGENT_IDLE_)
+            result = tcall_agent_end_(agent, result);
+        else if (!tcall_agent_planned_(agent))
+            result = TCALL_E_AGAIN;
+    }
     agent->desc.tc->busy = NULL;
-    return tcall_agent_waits_(agent, result);
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -25735,8 +25661,6 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
-
 /* What a turn waits for; one more says that it is a plan. */
 enum {
     TCALL_SAVE_REST_,     /* no turn is under way */
@@ -25759,22 +25683,14 @@ enum {
     TCALL_SAVE_ANSWER_ /* the first one of the last answer */
 };
 
-/* The bytes of a sum, the lowest first. */
-static void tcall_save_sum_(uint32_t sum, char bytes[TCALL_SAVE_SUM_])
-{
-    int i;
-    for (i = 0; i < TCALL_SAVE_SUM_; i++)
-        bytes[i] = (char)(sum >> 8 * i);
-}
-
 /* ---- both ways ---- */
 
 /* Where bytes go to, or come from. */
 typedef struct tcall_saved_ {
     tcall_writer *out; /* NULL: they are read */
-    uint32_t sum;      /* of those written */
     tcall_str rest;    /* to be read */
-    bool damaged;      /* it ends too early, or a number is too large */
+    uint32_t sum;      /* of the bytes so far */
+    bool damaged;      /* they end too early, or are not those they must be */
     bool users;        /* the last item read is of the user's side */
 } tcall_saved_;
 
@@ -25782,18 +25698,34 @@ typedef struct tcall_saved_ {
 static tcall_str tcall_saved_bytes_(tcall_saved_ *saved, tcall_str bytes)
 {
     if (saved->out) {
-        saved->sum = tcall_hash_more_(saved->sum, bytes);
         tcall_write_bytes(saved->out, bytes.ptr, bytes.len);
-        return bytes;
+    } else {
+        saved->damaged = saved->damaged || bytes.len > saved->rest.len;
+        if (saved->damaged)
+            return tcall_slice_(NULL, 0);
+        bytes.ptr = saved->rest.ptr;
+        saved->rest.ptr += bytes.len;
+        saved->rest.len -= bytes.len;
     }
-    if (bytes.len > saved->rest.len) {
-        saved->damaged = true;
-        bytes.len = 0;
-    }
-    bytes.ptr = saved->rest.ptr;
-    saved->rest.ptr += bytes.len;
-    saved->rest.len -= bytes.len;
+    saved->sum = tcall_hash_more_(saved->sum, bytes);
     return bytes;
+}
+
+/* Writes bytes, or reads bytes that have to be the same. */
+static void tcall_saved_same_(tcall_saved_ *saved, tcall_str bytes)
+{
+    const tcall_str same = tcall_saved_bytes_(saved, bytes);
+    saved->damaged = saved->damaged || !tcall_str_eq(same, bytes);
+}
+
+/* The sum of all bytes before it, the lowest first. */
+static void tcall_saved_sum_(tcall_saved_ *saved)
+{
+    char bytes[sizeof saved->sum];
+    size_t i;
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(saved->sum >> 8 * i);
+    tcall_saved_same_(saved, tcall_slice_(bytes, sizeof bytes));
 }
 
 static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
@@ -25801,13 +25733,13 @@ static uint32_t tcall_saved_number_(tcall_saved_ *saved, uint32_t number)
     uint32_t same = 0;
     int shift;
     for (shift = 0; shift < 32; shift += 7) {
-        char byte = (char)((number & 0x7F) | (number > 0x7F ? 0x80 : 0));
+        const uint32_t rest = number >> shift;
+        char byte = (char)((rest & 0x7F) | (rest > 0x7F ? 0x80 : 0));
         const tcall_str one = tcall_saved_bytes_(saved, tcall_slice_(&byte, 1));
         byte = one.len ? *one.ptr : (char)0;
         same |= (uint32_t)(byte & 0x7F) << shift;
         if (!(byte & 0x80))
             return same;
-        number >>= 7;
     }
     saved->damaged = true;
     return 0;
@@ -25917,15 +25849,13 @@ static uint32_t tcall_save_waits_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saved_ saved = {out, TCALL_HASH_EMPTY_, {NULL, 0}, false, false};
-    char sum[TCALL_SAVE_SUM_];
+    tcall_saved_ saved = {out, {NULL, 0}, TCALL_HASH_EMPTY_, false, false};
     const tcall *outer;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
     outer = agent->desc.tc->busy;
     agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
-    tcall_saved_bytes_(&saved,
-                       tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
     /* what is written stays as it is */
     tcall_saved_head_(&saved, (tcall_agent *)(uintptr_t)agent,
                       tcall_save_waits_(agent));
@@ -25933,9 +25863,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saved, agent);
     tcall_save_begun_(&saved, agent);
     tcall_saved_number_(&saved, TCALL_SAVE_END_);
+    tcall_saved_sum_(&saved);
     agent->desc.tc->busy = outer;
-    tcall_save_sum_(saved.sum, sum);
-    return tcall_write_bytes(out, sum, sizeof sum);
+    return out->error;
 }
 
 /* ---- in ---- */
@@ -26000,7 +25930,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
         waits == TCALL_SAVE_CALLS_ + 1 || waits == TCALL_SAVE_ASKS_ + 1;
     if (waits >= TCALL_SAVE_COUNT_ || (open ? !calls : calls && plan))
         return TCALL_E_PROTOCOL;
-    memset(agent->loops, 0, sizeof *agent->loops);
+    memset(&agent->room->loops, 0, sizeof agent->room->loops);
     if (waits == TCALL_SAVE_REST_)
         return TCALL_OK;
     tcall_agent_begin_(agent, calls ? TCALL_AGENT_CALLS_ : TCALL_AGENT_OPEN_,
@@ -26008,59 +25938,32 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t waits)
     return calls && plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
-/* Are the bytes whole, and of this version? Takes the mark and the sum away. */
-static bool tcall_load_whole_(tcall_str *bytes)
-{
-    char sum[TCALL_SAVE_SUM_];
-    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_)
-        return false;
-    bytes->len -= TCALL_SAVE_SUM_;
-    tcall_save_sum_(tcall_hash_more_(TCALL_HASH_EMPTY_, *bytes), sum);
-    if (memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0 ||
-        memcmp(bytes->ptr + bytes->len, sum, TCALL_SAVE_SUM_) != 0)
-        return false;
-    bytes->ptr += TCALL_SAVE_MARK_;
-    bytes->len -= TCALL_SAVE_MARK_;
-    return true;
-}
-
-/* Puts what is saved in place of the conversation, which is empty. */
-static int tcall_load_(tcall_agent *agent, tcall_str bytes)
-{
-    tcall_saved_ saved = {NULL, 0, {NULL, 0}, false, true};
-    uint32_t waits, begins;
-    int error = TCALL_OK;
-    if (!tcall_load_whole_(&bytes))
-        return TCALL_E_PROTOCOL;
-    saved.rest = bytes;
-    waits = tcall_saved_head_(&saved, agent, 0);
-    tcall_load_offer_(&saved, agent->desc.tc);
-    do {
-        begins = tcall_saved_number_(&saved, 0);
-        if (begins != TCALL_SAVE_END_)
-            error = tcall_load_item_(&saved, agent, begins);
-    } while (error == TCALL_OK && begins != TCALL_SAVE_END_);
-    if (error == TCALL_OK)
-        error = saved.damaged || saved.rest.len
-                    ? (int)TCALL_E_PROTOCOL
-                    : tcall_load_turn_(agent, waits);
-    return error;
-}
-
 int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
+    tcall_saved_ saved = {NULL, bytes, TCALL_HASH_EMPTY_, false, true};
     tcall *tc = agent->desc.tc;
-    int error;
+    uint32_t waits, begins;
+    int error = TCALL_OK;
     if (!tcall_agent_open_to_(agent, TCALL_AGENT_IDLE_, TCALL_AGENT_IDLE_))
         return TCALL_E_USAGE;
     tc->busy = tc;
     tcall_block_cut_(&tc->block, agent->chat.start);
     tcall_chat_init(&agent->chat, &tc->block);
-    agent->answer_at = 0;
+    agent->answer_at = agent->question = 0;
     agent->answer.calls = agent->call_at = 0;
-    agent->question = 0;
     agent->turn.plan = false;
-    error = tcall_load_(agent, bytes);
+    tcall_saved_same_(&saved, tcall_str_of(tcall_save_mark_));
+    waits = tcall_saved_head_(&saved, agent, 0);
+    tcall_load_offer_(&saved, tc);
+    while (error == TCALL_OK &&
+           (begins = tcall_saved_number_(&saved, 0)) != TCALL_SAVE_END_)
+        error = tcall_load_item_(&saved, agent, begins);
+    if (error == TCALL_OK) {
+        tcall_saved_sum_(&saved);
+        error = saved.damaged || saved.rest.len
+                    ? (int)TCALL_E_PROTOCOL
+                    : tcall_load_turn_(agent, waits);
+    }
     if (error < 0 && error != TCALL_E_AGAIN)
         tcall_block_cut_(&tc->block, agent->chat.start);
     tc->busy = NULL;
@@ -26105,13 +26008,13 @@ enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_METHODS_(X)                                            \
     X(INITIALIZE, "initialize",                                          \
       "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
-      "\"serverInfo\":%w")                                               \
+      "\"serverInfo\":%W")                                               \
     X(PING, "ping", "")                                                  \
-    X(LIST, "tools/list", "\"tools\":[%l]%k")                            \
+    X(LIST, "tools/list", "\"tools\":[%l]%K")                            \
     X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
     X(DISCOVER, "server/discover",                                       \
       "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
-      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%K")
 
 enum {
 #define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
@@ -26119,32 +26022,6 @@ enum {
 #undef TCALL_X_
         TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
-};
-
-/* X(NAME, code, message): why a request has no result. The codes are those of
- * JSON-RPC, but for a version that is not known. %m is what the shape of the
- * message says of its first misfit. */
-#define TCALL_MCP_REFUSALS_(X)                               \
-    X(DEEP, -32600, "this is nested too deeply")             \
-    X(BOM, -32700, "this begins with a byte order mark")     \
-    X(NO_JSON, -32700, "this is not JSON")                   \
-    X(MEMBER, -32600, "%m")                                  \
-    X(NO_RPC, -32600, "this is no JSON-RPC 2.0 message")     \
-    X(NO_METHOD, -32601, "there is no such method")          \
-    X(BAD_PARAMS, -32602, "%m")                              \
-    X(BAD_VERSION, -32022, "unsupported protocol version")   \
-    X(NO_VERSION, -32602, "_meta has no protocol version")   \
-    X(NO_CLIENT, -32602, "_meta has no client capabilities") \
-    X(NO_CURSOR, -32602, "there is no such cursor")          \
-    X(NAMELESS, -32602, "params has no name of a tool")      \
-    X(NO_TOOL, -32602, "there is no such tool")
-
-enum {
-#define TCALL_X_(NAME, code, message) TCALL_MCP_##NAME##_,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_MCP_ANSWER_, /* it has a result */
-    TCALL_MCP_SILENT_      /* nothing is said */
 };
 
 /* How a line begins that is none: with a byte order mark in UTF-8, or with what
@@ -26161,26 +26038,13 @@ static const char tcall_mcp_methods_[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, method, result) method "\0"
     TCALL_MCP_METHODS_(TCALL_X_);
 #undef TCALL_X_
-static const char tcall_mcp_results_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, method, result) result "\0"
-    TCALL_MCP_METHODS_(TCALL_X_);
-#undef TCALL_X_
-static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
-#define TCALL_X_(NAME, code, message) code,
-    TCALL_MCP_REFUSALS_(TCALL_X_)
-#undef TCALL_X_
-};
-static const char tcall_mcp_refusals_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, code, message) message "\0"
-    TCALL_MCP_REFUSALS_(TCALL_X_);
-#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
 static const char tcall_mcp_versions_[] TCALL_FLASH_ =
     TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
+    {0}, {0}, 0, {{0}, {0}, 255, {{0}, {0}, "", ""}, ""}, ""};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -26311,8 +26175,9 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ----
  *
- * Texts of answers are in flash. In them % and a letter stand for what
- * tcall_mcp_part_ writes.
+ * Texts of answers are in flash. In them % and a letter stand for something: a
+ * small one of the server or of the tool at hand, a capital for a phrase, in
+ * which others may stand.
  */
 
 static void tcall_mcp_part_(void *user, char letter);
@@ -26321,8 +26186,6 @@ static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_WRITE_(mcp, literal) \
-    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -26331,63 +26194,71 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Returns the text in flash of the server or of the tool at hand that a letter
- * stands for; NULL: there is none. */
+/* Returns whether the tool only looks at things: clients take it for one that
+ * destroys where nothing says so. */
+static bool tcall_mcp_only_reads_(const tcall_tool *tool)
+{
+    uint8_t permissions = TCALL_FETCH_8_(&tool->permissions);
+    return permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK));
+}
+
+/* Returns the text in flash that a letter stands for; NULL: there is none. In
+ * the later era each result says that it is whole, and whose, and how long
+ * clients may keep what does not change. */
 static const char *tcall_mcp_text_(const tcall_mcp *mcp, char letter)
 {
     const tcall_tool *tool = mcp->tool;
+    uint8_t version = mcp->message.params.version;
+    bool modern = tcall_mcp_modern_(mcp);
     switch (letter) {
     case 'a': return mcp->desc.name;
     case 'b':
         return mcp->desc.version ? mcp->desc.version : TCALL_FLASH_TEXT_("1");
+    case 'v': /* the client's version, or the latest of its era */
+        return tcall_word_at_(tcall_mcp_versions_,
+                              version == 255 ? 0 : version);
     case 'n': return TCALL_FETCH_POINTER_(const char *, &tool->name);
     case 'u': return TCALL_FETCH_POINTER_(const char *, &tool->title);
     case 'd': return TCALL_FETCH_POINTER_(const char *, &tool->description);
+    case 'J': return TCALL_FLASH_TEXT_("{\"jsonrpc\":\"2.0\",\"id\":%i,");
+    case 'W': return TCALL_FLASH_TEXT_("{\"name\":\"%a\",\"version\":\"%b\"}");
+    case 'R':
+        return modern ? TCALL_FLASH_TEXT_(
+                            "\"result\":{\"resultType\":\"complete\",\"_meta\":"
+                            "{\"io.modelcontextprotocol/serverInfo\":%W},")
+                      : TCALL_FLASH_TEXT_("\"result\":{");
+    case 'K':
+        return modern ? TCALL_FLASH_TEXT_(
+                            ",\"ttlMs\":3600000,\"cacheScope\":\"public\"")
+                      : tcall_mcp_none_;
+    case 'T':
+        return TCALL_FETCH_POINTER_(const char *, &tool->title)
+                   ? TCALL_FLASH_TEXT_(",\"title\":\"%u\"")
+                   : tcall_mcp_none_;
+    case 'H':
+        return tcall_mcp_only_reads_(tool)
+                   ? TCALL_FLASH_TEXT_(
+                         ",\"annotations\":{\"readOnlyHint\":true}")
+                   : tcall_mcp_none_;
     default: return NULL;
     }
 }
 
-/* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp)
-{
-    const tcall_tool *tool = mcp->tool;
-    const tcall_object *shape = tcall_mcp_shape_of_(tool);
-    const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
-    if (shape) {
-        tcall_write_shape(&mcp->out, shape);
-        return;
-    }
-    if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
-    if (!text)
-        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
-    for (; TCALL_BYTE_(text); text++)
-        tcall_write_char_(&mcp->out,
-                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
-}
-
 /* Writes the tools that may be called, in the order of the table. A cursor was
- * never given, so there is but one page. Clients take a tool for one that
- * destroys where nothing says that it only looks at things. */
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
-    const char *before = TCALL_FLASH_TEXT_("");
+    const char *item = TCALL_FLASH_TEXT_(
+        ",{\"name\":\"%n\"%T,\"description\":\"%d\",\"inputSchema\":%s%H}");
+    uint8_t first = 1; /* without the comma */
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        uint8_t permissions;
         mcp->tool = mcp->desc.tools + i;
         if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
                      : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
-        tcall_write_flash(&mcp->out, before);
-        before = TCALL_FLASH_TEXT_(",");
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
-                              "\"inputSchema\":%s");
-        permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
-        if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
-            TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-        tcall_write_char_(&mcp->out, '}');
+        tcall_mcp_write_(mcp, item + first);
+        first = 0;
     }
 }
 
@@ -26399,42 +26270,31 @@ static void tcall_mcp_part_(void *user, char letter)
     tcall_mcp *mcp = (tcall_mcp *)user;
     tcall_writer *out = &mcp->out;
     const char *text = tcall_mcp_text_(mcp, letter);
-    uint8_t version = mcp->message.params.version;
-    switch (letter) {
-    case 'i': /* as it came: no client has to know another spelling of it */
-        if (!mcp->message.id[0])
-            TCALL_SAY(out, "null");
-        tcall_write_text(out, mcp->message.id);
-        break;
-    case 'v': /* the client's version, or the latest of its era */
-        tcall_write_flash(out, tcall_word_at_(tcall_mcp_versions_,
-                                              version == 255 ? 0 : version));
-        break;
-    case 'w': /* what this server is called */
-        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
-        break;
-    case 'k': /* how long clients may keep what does not change */
-        if (tcall_mcp_modern_(mcp))
-            TCALL_SAY(out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
-        break;
-    case 't':
-        if (tcall_mcp_text_(mcp, 'u'))
-            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
-        break;
-    case 's': tcall_mcp_schema_(mcp); break;
-    case 'l': tcall_mcp_list_(mcp); break;
-    case 'c': tcall_mcp_call_(mcp); break;
-    case 'm':
+    if (text && letter < 'a') {
+        tcall_mcp_write_(mcp, text);
+        return;
+    }
+    out->quoted++;
+    if (text)
+        tcall_write_flash(out, text);
+    else if (letter == 'm') /* the first misfit of the message */
         tcall_write_misfit(out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
-        break;
-    default:
-        out->quoted++;
-        if (text)
-            tcall_write_flash(out, text);
-        out->quoted--;
-        break;
-    }
+    out->quoted--;
+    if (letter == 'i' && !mcp->message.id[0])
+        TCALL_SAY(out, "null");
+    else if (letter == 'i') /* no client has to know another spelling of it */
+        tcall_write_text(out, mcp->message.id);
+    else if (letter == 'q')
+        tcall_write_string(out, mcp->message.params.meta.version);
+    else if (letter == 's' && mcp->way)
+        mcp->way->schema(mcp);
+    else if (letter == 's')
+        tcall_write_shape(out, tcall_mcp_shape_of_(mcp->tool));
+    else if (letter == 'l')
+        tcall_mcp_list_(mcp);
+    else if (letter == 'c')
+        tcall_mcp_call_(mcp);
 }
 
 /* ---- calls ---- */
@@ -26526,7 +26386,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->made && failure->reason.len)
+    if (failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -26565,107 +26425,137 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
     return true;
 }
 
-/* Returns why the message has no result: one of the refusals. A method that is
- * not known comes before its parameters: nobody has said what they may be.
- * Misfits within the arguments of a tool are for the model; all others are for
- * the client. A notification is not answered, whatever it says, nor is a
- * response, though nothing was asked. */
-static uint8_t tcall_mcp_refusal_(const tcall_mcp *mcp)
+/* X(NAME, when, code, message): why a request has no result, the first
+ * that is true, in the words of tcall_mcp_which_; without a code nothing is
+ * said. A method that is not known comes before its parameters: nobody has said
+ * what they may be. Misfits within the arguments of a tool are for the model;
+ * all others are for the client. A notification is not answered, whatever it
+ * says, nor is a response, though nothing was asked. The codes are those of
+ * JSON-RPC, but for a version that is not known. %m is what the shape of the
+ * message says of its first misfit.
+ */
+#define TCALL_MCP_REFUSALS_(X)                                                 \
+    X(DEEP, is->error == TCALL_E_DEPTH, -32600, "this is nested too deeply")   \
+    X(BOM, broken && mcp->first == TCALL_MCP_MARK_, -32700,                    \
+      "this begins with a byte order mark")                                    \
+    X(NO_JSON, broken, -32700, "this is not JSON")                             \
+    X(RESPONSE, !has(METHOD) && (has(RESULT) || has(ERROR)), 0, "")            \
+    X(MEMBER,                                                                  \
+      is->error && (!is->misfits[0].steps ||                                   \
+                    is->misfits[0].trail[0] != TCALL_MCP_PARAMS_),             \
+      -32600, "%m")                                                            \
+    X(NO_RPC, !has(METHOD) || !has(JSONRPC), -32600,                           \
+      "this is no JSON-RPC 2.0 message")                                       \
+    X(NOTIFICATION, !has(ID), 0, "")                                           \
+    X(NO_METHOD,                                                               \
+      method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_),     \
+      -32601, "there is no such method")                                       \
+    X(BAD_PARAMS,                                                              \
+      is->error &&                                                             \
+          !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(is)),       \
+      -32602, "%m")                                                            \
+    X(BAD_VERSION,                                                             \
+      modern &&                                                                \
+          !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_),     \
+      -32022, "unsupported protocol version")                                  \
+    X(NO_VERSION, !modern && method == TCALL_MCP_DISCOVER_, -32602,            \
+      "_meta has no protocol version")                                         \
+    X(NO_CLIENT,                                                               \
+      modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_), -32602, \
+      "_meta has no client capabilities")                                      \
+    X(NO_CURSOR,                                                               \
+      method == TCALL_MCP_LIST_ &&                                             \
+          tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_),                  \
+      -32602, "there is no such cursor")                                       \
+    X(NAMELESS,                                                                \
+      method == TCALL_MCP_CALL_ &&                                             \
+          !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_),                    \
+      -32602, "params has no name of a tool")                                  \
+    X(NO_TOOL, method == TCALL_MCP_CALL_ && !mcp->tool, -32602,                \
+      "there is no such tool")
+
+/* Answers: results by their method, and then refusals. */
+enum {
+    TCALL_MCP_LAST_RESULT_ = TCALL_MCP_METHOD_COUNT_ - 1,
+#define TCALL_X_(NAME, when, code, message) TCALL_MCP_##NAME##_,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+static const char tcall_mcp_answers_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+#define TCALL_X_(NAME, when, code, message) message "\0"
+        TCALL_MCP_REFUSALS_(TCALL_X_);
+#undef TCALL_X_
+static const int16_t tcall_mcp_codes_[] TCALL_FLASH_ = {
+#define TCALL_X_(NAME, when, code, message) code,
+    TCALL_MCP_REFUSALS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns which answer the message has. */
+static uint8_t tcall_mcp_which_(const tcall_mcp *mcp)
 {
-    const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
+    const tcall_decoder *is = &mcp->at_work.reading.decoder;
     const tcall_mcp_params_ *params = &mcp->message.params;
-    uint8_t method = mcp->message.method;
-    bool modern = tcall_mcp_modern_(mcp);
-    if (decoder->error == TCALL_E_DEPTH)
-        return TCALL_MCP_DEEP_;
-    if (decoder->error && decoder->error != TCALL_E_INVALID)
-        return mcp->first == TCALL_MCP_MARK_ ? TCALL_MCP_BOM_
-                                             : TCALL_MCP_NO_JSON_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
-        (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
-         tcall_mcp_came_(came, TCALL_MCP_ERROR_)))
-        return TCALL_MCP_SILENT_;
-    if (decoder->error && (decoder->misfits[0].steps == 0 ||
-                           decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_))
-        return TCALL_MCP_MEMBER_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
-        !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_))
-        return TCALL_MCP_NO_RPC_;
-    if (!tcall_mcp_came_(came, TCALL_MCP_ID_))
-        return TCALL_MCP_SILENT_;
-    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_))
-        return TCALL_MCP_NO_METHOD_;
-    if (decoder->error &&
-        !(method == TCALL_MCP_CALL_ && tcall_mcp_only_arguments_(decoder)))
-        return TCALL_MCP_BAD_PARAMS_;
-    if (modern ? !tcall_mcp_is_(params->meta.version, tcall_mcp_modern_version_)
-               : method == TCALL_MCP_DISCOVER_)
-        return modern ? TCALL_MCP_BAD_VERSION_ : TCALL_MCP_NO_VERSION_;
-    if (modern && !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
-        return TCALL_MCP_NO_CLIENT_;
-    if (method == TCALL_MCP_LIST_ &&
-        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
-        return TCALL_MCP_NO_CURSOR_;
-    if (method == TCALL_MCP_CALL_ && !mcp->tool)
-        return tcall_mcp_came_(params->came_, TCALL_MCP_NAME_)
-                   ? TCALL_MCP_NO_TOOL_
-                   : TCALL_MCP_NAMELESS_;
-    return TCALL_MCP_ANSWER_;
+    const uint8_t method = mcp->message.method;
+    const bool modern = tcall_mcp_modern_(mcp);
+    const bool broken = is->error && is->error != TCALL_E_INVALID;
+#define has(member) tcall_mcp_came_(mcp->message.came_, TCALL_MCP_##member##_)
+#define TCALL_X_(NAME, when, code, message) \
+    (when) ? (uint8_t)TCALL_MCP_##NAME##_:
+    return TCALL_MCP_REFUSALS_(TCALL_X_) method;
+#undef TCALL_X_
+#undef has
 }
 
-/* Refuses the request. Of a version it says which one to come back with. An id
- * that is not of a whole message is no id. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t refusal)
+/* Writes the answer of a message that is refused. Of a version it says which
+ * one to come back with. An id that is not of a whole message is no id. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, uint8_t answer)
 {
     tcall_writer *out = &mcp->out;
-    if (refusal == TCALL_MCP_BOM_ || refusal == TCALL_MCP_NO_JSON_)
+    const int16_t code = (int16_t)TCALL_FETCH_16_(
+        &tcall_mcp_codes_[answer - TCALL_MCP_METHOD_COUNT_]);
+    if (!code)
+        return;
+    if (answer == TCALL_MCP_BOM_ || answer == TCALL_MCP_NO_JSON_)
         mcp->message.id[0] = '\0';
-    TCALL_MCP_WRITE_(mcp,
-                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
-    tcall_write_int(out, (int16_t)TCALL_FETCH_16_(&tcall_mcp_codes_[refusal]));
-    TCALL_SAY(out, ",\"message\":");
-    tcall_write_quote(out);
-    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_refusals_, refusal));
-    tcall_write_unquote(out);
-    if (refusal == TCALL_MCP_BAD_VERSION_) {
-        TCALL_SAY(out, ",\"data\":{\"supported\":"
-                       "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
-        tcall_write_string(out, mcp->message.params.meta.version);
-        tcall_write_char_(out, '}');
-    }
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J\"error\":{\"code\":"));
+    tcall_write_int(out, code);
+    TCALL_SAY(out, ",\"message\":\"");
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
+    TCALL_SAY(out, "\"");
+    if (answer == TCALL_MCP_BAD_VERSION_)
+        tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(",\"data\":{\"supported\":"
+                                                "[\"" TCALL_MCP_MODERN_TEXT_
+                                                "\"],\"requested\":%q}"));
     TCALL_SAY(out, "}}");
 }
 
-/* Does what was asked. In the later era each result says that it is whole, and
- * whose. */
-static void tcall_mcp_result_(tcall_mcp *mcp)
+/* Writes a result. */
+static void tcall_mcp_result_(tcall_mcp *mcp, uint8_t answer)
 {
-    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
-                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
-    tcall_mcp_write_(mcp,
-                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_("%J%R"));
+    tcall_mcp_write_(mcp, tcall_word_at_(tcall_mcp_answers_, answer));
     TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers the message, if it wants that. */
 static void tcall_mcp_answer_(tcall_mcp *mcp)
 {
-    uint8_t refusal;
+    uint8_t answer;
     if (mcp->way)
         mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
-    refusal = tcall_mcp_refusal_(mcp);
-    if (refusal < TCALL_MCP_ANSWER_)
-        tcall_mcp_refuse_(mcp, refusal);
-    else if (refusal == TCALL_MCP_ANSWER_ && mcp->way &&
-             mcp->message.method == TCALL_MCP_CALL_ &&
-             !mcp->at_work.reading.decoder.error)
+    answer = tcall_mcp_which_(mcp);
+    if (answer == TCALL_MCP_CALL_ && mcp->way &&
+        !mcp->at_work.reading.decoder.error)
         mcp->way->call(mcp);
-    else if (refusal == TCALL_MCP_ANSWER_)
-        tcall_mcp_result_(mcp);
+    else if (answer < TCALL_MCP_METHOD_COUNT_)
+        tcall_mcp_result_(mcp, answer);
+    else
+        tcall_mcp_refuse_(mcp, answer);
 }
 
 /* Prepares for the next line. */
@@ -26777,6 +26667,25 @@ static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
     return !tcall_withheld_(mcp->desc.tc, tool);
 }
 
+/* Writes the schema of a tool. Its text may be laid out; in a line it must not
+ * be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp)
+{
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *text = tool->provider_schema.text;
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
+        return;
+    }
+    if (!text)
+        text = tool->parameters.text;
+    if (!text)
+        text = "{\"type\":\"object\"}";
+    for (; *text; text++)
+        tcall_write_char_(&mcp->out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
 /* Tells the client what the tool that it called is doing. */
 static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
@@ -26818,7 +26727,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
     mcp->made = &made;
-    tcall_mcp_result_(mcp);
+    tcall_mcp_result_(mcp, TCALL_MCP_CALL_);
     mcp->made = NULL;
     tcall_block_unlend_(&tc->block, loan, out.fill);
 }
@@ -26826,7 +26735,7 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
-                                       tcall_mcp_enter_};
+                                       tcall_mcp_schema_, tcall_mcp_enter_};
     int started = tcall_mcp_start_(mcp, desc, &way);
     int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
     return error < 0 ? error : started;
