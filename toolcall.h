@@ -2469,6 +2469,7 @@ typedef struct tcall_repair {
 struct tcall_events_ {
     void (*tell)(const tcall_call *call, tcall_event_kind kind,
                  const tcall_str *text, int value);
+    void (*error)(const tcall_ctx *cx); /* TCALL_EVENT_ERROR */
 };
 
 /* Who calls hooks: &tcall_stages. */
@@ -16758,22 +16759,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
@@ -17183,8 +17191,8 @@ static void tcall_write_canonical_(tcall_writer *out, tcall_str text)
     for (; left; left--)
         tcall_write_char_(
             out, (char)('0' + tcall_num_digit_(&number, &number.first)));
-    tcall_write_char_(out, 'e');
-    tcall_write_int(out, number.sign ? number.top : 0);
+    tcall_write_bytes(out, (const char *)&number.top,
+                      number.sign ? sizeof number.top : 0);
 }
 
 /* Returns the hash of a value behind those of the path that leads to it; of a
@@ -17301,8 +17309,9 @@ static void tcall_hash_object_(tcall_writer *out, const tcall_object *from,
         tcall_hash_shape_(out, object->members + i, levels);
 }
 
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+/* Of all that says what a tool is and may do, but for schema text. */
+TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
+                                                   const tcall_tool *tool)
 {
     const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
                              tool->no_schema_mode, tool->confirm,
@@ -17315,7 +17324,12 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     tcall_write_string(out, tool->provided_by);
     if (tcall_tool_shape_(tool))
         tcall_hash_object_(out, tcall_tool_shape_(tool), TOOLCALL_SHAPE_LEVELS);
-    return tcall_hashing_end_(&hashing) +
+    return tcall_hashing_end_(&hashing);
+}
+
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_hash_traits_(tc, tool) +
            tcall_hash_source_(tc, tool->parameters) +
            3 * tcall_hash_source_(tc, tool->output) +
            5 * tcall_hash_source_(tc, tool->provider_schema);
@@ -17617,18 +17631,25 @@ static const char *tcall_meaning_(const tcall *tc, int error)
                            : tcall_call_error_text_(error);
 }
 
-/* Writes why the call failed, into a string. */
-static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+/* Writes why the call failed but for faults of its arguments, into a string. */
+static void tcall_say_reason_(tcall_writer *out, const tcall_ctx *cx)
 {
     tcall_str reason = cx->failure.reason;
-    if (tcall_was_refused_(cx))
-        tcall_say_refused_(out, cx->call);
-    else if (tcall_was_denied_(cx))
+    if (tcall_was_denied_(cx))
         tcall_say_denied_(out, cx);
     else if (reason.len)
         tcall_write_bytes(out, reason.ptr, reason.len);
     else
         tcall_write_text(out, tcall_meaning_(cx->tc, cx->failure.error));
+}
+
+/* Writes why the call failed, into a string. */
+static void tcall_say_why_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (tcall_was_refused_(cx))
+        tcall_say_refused_(out, cx->call);
+    else
+        tcall_say_reason_(out, cx);
 }
 
 /* Writes what has become of a tool that does more than read, into a string: the
@@ -17643,8 +17664,8 @@ static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
 }
 
 /* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_say_failure_(tcall_writer *out,
+                                               const tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     if (call->tool && call->asked->args.at && !tcall_was_refused_(cx)) {
@@ -17694,7 +17715,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
-        tcall_say_reason_(out, cx);
+        tcall_say_failure_(out, cx);
         if (ran)
             tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
@@ -17715,14 +17736,17 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity,
  * is made here, as to read it takes much stack. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     tcall_block *block = &cx->tc->block;
     size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     size_t high = block->high;
     int brevity = TCALL_TELL_ALL_;
     tcall_json example = tcall_json_of_(NULL, NULL);
-    if (cx->failure.error == TCALL_E_INVALID && cx->call->tool &&
-        tcall_is_checked_(cx->call->tool) && !cx->result.suggestion)
-        example = tcall_example_(cx->call);
+    tcall_str text;
+    if (cx->failure.error == TCALL_E_INVALID && tool &&
+        tcall_is_checked_(tool) && !cx->result.suggestion &&
+        tcall_example_text_(block, tool->parameters, &text) == TCALL_OK)
+        example = tcall_example_(cx->call, text);
     tcall_write_failure_at_(cx, brevity, example);
     if (cx->out->error)
         wanted = cx->out->len - cx->out_start->len;
@@ -17750,9 +17774,33 @@ static void tcall_say_remedy_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_text(out, " to tcall_desc.allow");
 }
 
-/* Returns why a call failed: in words that are written for it, where there are
- * none, into memory of the call. */
-TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
+/* Makes an event about a call, where anybody listens. */
+static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
+                            const tcall_str *text, int value)
+{
+    const tcall_failure *failure = &call->cx.failure;
+    tcall_event event;
+    if (!tcall_is_heard_(call->cx.tc))
+        return;
+    memset(&event, 0, sizeof event);
+    event.call = call;
+    if (text)
+        event.text = *text;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0            ? value
+                      : failure->error < 0 ? failure->error
+                                           : call->error;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
+    tcall_tell_(call->cx.tc, &event, kind);
+}
+
+/* Reports why a call failed: in words that are written for it where there are
+ * none, to memory of the call. */
+static void tcall_event_error_(const tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
     tcall_str words = cx->failure.reason;
@@ -17766,37 +17814,13 @@ TCALL_NOINLINE_ static tcall_str tcall_error_words_(const tcall_ctx *cx)
             tcall_say_remedy_(&out, cx);
         tcall_hydrate_keep_(block, out.buf, out.len, &words);
     }
-    return words.len ? words
-                     : tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    if (!words.len)
+        words = tcall_str_of(tcall_meaning_(cx->tc, cx->failure.error));
+    tcall_event_of_(cx->call, TCALL_EVENT_ERROR, &words, 0);
 }
 
-/* Makes an event about a call, where anybody listens. */
-static void tcall_event_of_(const tcall_call *call, tcall_event_kind kind,
-                            const tcall_str *text, int value)
-{
-    const tcall_failure *failure = &call->cx.failure;
-    tcall_event event;
-    if (!tcall_is_heard_(call->cx.tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = call;
-    if (text)
-        event.text = *text;
-    if (kind == TCALL_EVENT_ERROR)
-        event.text = tcall_error_words_(&call->cx);
-    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
-        event.verdict = value;
-    else
-        event.error = value < 0            ? value
-                      : failure->error < 0 ? failure->error
-                                           : call->error;
-    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
-               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
-                                              : 0;
-    tcall_tell_(call->cx.tc, &event, kind);
-}
-
-TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_};
+TCALL_DATA_ const struct tcall_events_ tcall_events = {tcall_event_of_,
+                                                       tcall_event_error_};
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
@@ -18025,7 +18049,7 @@ static void tcall_write_line_(tcall_writer *out, const tcall *tc,
     if (cx->failure.reason.len || tcall_was_denied_(cx)) {
         tcall_write_key(out, "reason");
         tcall_write_quote(out);
-        tcall_say_why_(out, cx);
+        tcall_say_reason_(out, cx);
         tcall_write_unquote(out);
     }
     tcall_write_text(out, "}\n");
@@ -18636,38 +18660,47 @@ static int tcall_output_wrong_(tcall_ctx *cx, const tcall_attempt *attempt)
     return TCALL_E_OUTPUT;
 }
 
-/* Reads the output as its schema has it. Where that is refused the block goes
- * on holding the reason. What was cut is no fault of the tool. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it, with a frame of its own. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
-    tcall_schema_text source = cx->call->tool->output;
-    size_t high = tc->block.high;
+    tcall_block *block = &cx->tc->block;
     tcall_attempt attempt;
     tcall_machine *machine;
     tcall_machine_desc desc;
     int r;
-    if (cx->wanted)
-        return TCALL_E_MEMORY;
     memset(&attempt, 0, sizeof attempt);
     memset(&desc, 0, sizeof desc);
-    desc.target.rows = source.reader->rows;
-    r = source.reader->hold(tc, &desc.target.node, source);
-    if (r == TCALL_OK) {
-        machine = tcall_read_strictly_(&tc->block, &desc, tcall_output(cx));
-        r = tcall_attempt_keep_(&tc->block, &attempt, machine, tc->block.high);
-        if (r == TCALL_E_INVALID)
-            return tcall_output_wrong_(cx, &attempt);
-        if (r != TCALL_OK && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET) {
-            cx->failure.reason =
-                tcall_str_of("the output of the tool is no JSON value, which "
-                             "its schema asks for");
-            r = TCALL_E_OUTPUT;
-        }
-    }
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    machine = tcall_read_strictly_(block, &desc, tcall_output(cx));
+    r = tcall_attempt_keep_(block, &attempt, machine, block->high);
+    if (r == TCALL_E_INVALID)
+        return tcall_output_wrong_(cx, &attempt);
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
+        return r;
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    return TCALL_E_OUTPUT;
+}
+
+/* Judges the output. Where it is refused the block goes on holding the reason.
+ * What was cut is no fault of the tool. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+{
+    tcall_schema_text source = cx->call->tool->output;
+    size_t high = cx->tc->block.high;
+    const tcall_node *node = NULL;
+    int r;
+    if (cx->wanted)
+        return TCALL_E_MEMORY;
+    r = source.reader->hold(cx->tc, &node, source);
+    if (r == TCALL_OK)
+        r = tcall_output_read_(cx, node);
     if (r == TCALL_E_MEMORY)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&tc->block, high);
+    if (r != TCALL_E_OUTPUT)
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -19125,8 +19158,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_foresee_(cx->tc, call->mark,
                        tcall_asked_text_(call).len + cx->wanted);
     cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_call_(call, TCALL_EVENT_ERROR, &cx->failure.reason, 0);
+    if (call->error < 0 && cx->tc->desc.events)
+        cx->tc->desc.events->error(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, &cx->result.output, 0);
     return TCALL_OK;
 }

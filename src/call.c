@@ -334,22 +334,29 @@ TCALL_SHARED_ int tcall_attempt_check_(const tcall_call *call,
 /* Longer examples are left out. */
 enum { TCALL_EXAMPLE_ = 512 };
 
-/* Makes an example in the block, of what is required. Returns the arguments,
- * which the call would take, or none. */
-TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call)
+/* Writes an example, of what is required, to the end of the block. Returns
+ * TCALL_OK where there is one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_example_text_(tcall_block *block,
+                                                      tcall_schema_text schema,
+                                                      tcall_str *text)
 {
-    tcall_schema_text schema = call->tool->parameters;
-    tcall_block *block = &call->cx.tc->block;
     tcall_writer out = tcall_hydrate_writer_(block);
-    tcall_machine *machine = NULL;
-    tcall_machine_desc desc;
-    tcall_str text;
     if (out.cap > TCALL_EXAMPLE_)
         out.cap = TCALL_EXAMPLE_;
     schema.reader->example(&out, schema);
-    if (!out.error &&
-        tcall_hydrate_keep_(block, out.buf, out.fill, &text) == TCALL_OK &&
-        tcall_arguments_begin_(call, &desc))
+    return out.error ? out.error
+                     : tcall_hydrate_keep_(block, out.buf, out.fill, text);
+}
+
+/* Reads an example. Returns its arguments, which the call would take, or none.
+ */
+TCALL_NOINLINE_ TCALL_SHARED_ tcall_json tcall_example_(const tcall_call *call,
+                                                        tcall_str text)
+{
+    tcall_block *block = &call->cx.tc->block;
+    tcall_machine *machine = NULL;
+    tcall_machine_desc desc;
+    if (tcall_arguments_begin_(call, &desc))
         machine = tcall_read_strictly_(block, &desc, text);
     if (!machine || machine->error ||
         tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text) < 0)
