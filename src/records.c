@@ -308,7 +308,8 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     uint64_t paths[TCALL_HASH_DEPTH_]; /* each of an object, or an element */
     uint64_t sum = 0;
     size_t depth = 0;
-    while (at && *at) {
+    at = at ? tcall_text_space_(at) : "";
+    while (*at) {
         bool opens = (*at == '{' || *at == '[') && depth < TCALL_HASH_DEPTH_;
         uint64_t hash = tcall_hash_part_(tc, path, at, opens);
         sum += hash;
@@ -330,19 +331,7 @@ static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path)
     return sum;
 }
 
-uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
-{
-    return tcall_hash_walk_(tc, value.at, 0);
-}
-
 /* ---- definitions ---- */
-
-/* Hashes JSON text. */
-static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
-{
-    return tcall_hash_walk_(
-        tc, source.text ? tcall_text_space_(source.text) : NULL, 2);
-}
 
 /* Adds bytes that lie in flash to a hash. */
 static void tcall_hash_flash_(tcall_writer *out, const void *from, size_t size)
@@ -416,9 +405,9 @@ TCALL_NOINLINE_ static uint64_t tcall_hash_traits_(const tcall *tc,
 static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 {
     return tcall_hash_traits_(tc, tool) +
-           tcall_hash_source_(tc, tool->parameters) +
-           3 * tcall_hash_source_(tc, tool->output) +
-           5 * tcall_hash_source_(tc, tool->provider_schema);
+           tcall_hash_walk_(tc, tool->parameters.text, 2) +
+           3 * tcall_hash_walk_(tc, tool->output.text, 2) +
+           5 * tcall_hash_walk_(tc, tool->provider_schema.text, 2);
 }
 
 /* ---- calls ---- */
@@ -430,7 +419,7 @@ TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
     uint64_t hash = tcall_chain_(tc, 5, call->name);
     if (!call->asked->args.at) /* nobody needed values: the text counts */
         return hash + tcall_chain_(tc, 6, tcall_asked_text_(call));
-    return hash + tcall_hash_json(tc, call->asked->args);
+    return hash + tcall_hash_walk_(tc, call->asked->args.at, 0);
 }
 
 uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
@@ -546,7 +535,6 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
     for (; member.at && out->len - start < most;
          member = tcall_json_next(member)) {
         tcall_str key = tcall_json_key(member);
-        tcall_str value = tcall_text_verbatim_(member.at);
         tcall_write_text(out, before);
         if (!passing || key.len < TCALL_GLANCE_)
             tcall_write_bytes(out, key.ptr, key.len);
@@ -554,7 +542,7 @@ tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
         if (passing)
             tcall_write_glance_(out, member);
         else
-            tcall_write_bytes(out, value.ptr, value.len);
+            tcall_write_json(out, member);
         before = ", ";
     }
     tcall_write_text(out, member.at ? ", ..." : "");
