@@ -1350,16 +1350,6 @@ typedef struct tcall_words_ {
     uint8_t index, count; /* of the word; of all */
 } tcall_words_;
 
-/* A number as it comes. Its digits are counted from the first that is not 0. */
-typedef struct tcall_numeral_ {
-    bool minus, point, exponent; /* these came */
-    bool under;                  /* so did the minus of the exponent */
-    int places;    /* digits before the point; less 0s that follow it at once */
-    int power;     /* the exponent, without its sign */
-    int16_t count; /* digits */
-    int16_t last;  /* up to the last that is not 0 */
-} tcall_numeral_;
-
 /* A number in units of the last digit that counts. */
 typedef struct tcall_units_ {
     tcall_int value; /* surplus digits are cut off; or the end of the range that
@@ -1372,9 +1362,8 @@ typedef struct tcall_fit_ {
     tcall_place_ *place; /* of the value that comes next or is read; what it is
                           * in lies before it */
     union {
-        tcall_words_ words;    /* of a name, or a word that is read */
-        tcall_numeral_ number; /* of a decoder, which keeps no text */
-        tcall_units_ units;    /* of a number that is complete */
+        tcall_words_ words; /* of a name, or a word that is read */
+        tcall_units_ units; /* of a number that is complete */
     } now;
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
@@ -1578,25 +1567,20 @@ TCALL_API const tcall_rows tcall_schema_rows;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* Significant digits of a number that are kept while it comes. Further ones
- * only matter to a double (kind number) where all of these agree with the
- * middle of two doubles: then it is refused as a misfit (room). No such middle
- * has more than 768, so with 768 none is. At least 20; where no integer has 64
- * bits, 10.
+/* Bytes of a number that are kept while it comes. A longer one is refused as a
+ * misfit (room). At least 24, which hold any integer of 64 bits and what C
+ * writes of a double with %.17g. No middle of two doubles has more than 768
+ * digits, so that 1,024 hold any number that decides between them.
  */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
+#ifndef TOOLCALL_NUMBER_TEXT
+#if UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_TEXT 1024
 #else
-#define TOOLCALL_NUMBER_DIGITS 20
+#define TOOLCALL_NUMBER_TEXT 24
 #endif
 #endif
-#if TOOLCALL_NUMBER_DIGITS < 10
-#error "TOOLCALL_NUMBER_DIGITS must be 10 or more"
-#elif TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#if TOOLCALL_NUMBER_TEXT < 24
+#error "TOOLCALL_NUMBER_TEXT must be 24 or more"
 #endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
@@ -1629,10 +1613,10 @@ typedef struct tcall_misfit {
 
 typedef struct tcall_decoder tcall_decoder;
 
-#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_DIGITS
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_TEXT
 #define TCALL_KEPT_ TOOLCALL_MISFIT_TEXT
 #else
-#define TCALL_KEPT_ TOOLCALL_NUMBER_DIGITS
+#define TCALL_KEPT_ TOOLCALL_NUMBER_TEXT
 #endif
 
 /* A decoder at work. What is said to be private is its own. */
@@ -1643,8 +1627,7 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    char text[TCALL_KEPT_]; /* the beginning of the name or word, or the first
-                             * digits of the number */
+    char text[TCALL_KEPT_]; /* the beginning of the name, word or number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -4752,14 +4735,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4785,7 +4768,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -4794,14 +4778,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -4819,16 +4804,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -4875,7 +4857,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -4940,21 +4922,18 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number, the last one raised by
- * more, with the whole part of fraction * 2^exponent; *at: the digit behind
- * them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
-                                   uint64_t fraction, int exponent,
-                                   uint32_t *limb, const char **at)
+/* Compares the digits before the point of a number with the whole part of
+ * fraction * 2^exponent; *at: the digit behind them. */
+static int tcall_num_whole_beside_(const tcall_num_ *number, uint64_t fraction,
+                                   int exponent, uint32_t *limb,
+                                   const char **at)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
     int i, order = 0;
     memset(limb, 0, (size_t)limbs * sizeof *limb);
     *at = number->first;
-    for (i = number->top; i >= 0; i--) {
-        const int raised = *at == number->last ? more : 0;
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at) + raised);
-    }
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
@@ -4962,25 +4941,22 @@ static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
 }
 
 /* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
- * or > 0. It is 0 as well where that hangs on digits that were cut off. */
+ * or > 0. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int parts = tcall_limbs_for_(-exponent);
     const char *at;
     uint32_t limb[TCALL_LIMBS_];
-    int i, order = tcall_num_whole_beside_(number, 0, fraction, exponent, limb,
-                                           &at);
-    if (order < 0 && number->cut &&
-        tcall_num_whole_beside_(number, 1, fraction, exponent, limb, &at) > 0)
-        return 0;
+    int i,
+        order = tcall_num_whole_beside_(number, fraction, exponent, limb, &at);
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
         order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     for (i = parts; i > 0 && !limb[i - 1];)
         i--;
-    return order ? order : number->cut - (i > 0);
+    return order ? order : -(i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
@@ -5006,12 +4982,11 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
-    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
+    int exponent, order, drop = 63 - DBL_MANT_DIG;
     unsigned error;
     uint64_t most, half,
         fraction = tcall_num_binary_(number, &exponent, &error);
@@ -5030,25 +5005,24 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             exponent++;
         }
         order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
-        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+        if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return order != 0 || !number->cut;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;
@@ -7632,14 +7606,23 @@ static void tcall_place_null_(const tcall_place_ *place, bool object)
 }
 
 /* A scalar of these types is complete, or a value that is kept as its text: it
- * is checked and stored. Returns what is wrong with it. */
+ * is checked and stored. Of a number number is the text, empty where not all of
+ * it was kept. Returns what is wrong with it. */
 TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
                                                tcall_fit_ *fit, uint8_t types,
-                                               const tcall_num_ *number)
+                                               tcall_str number)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     bool json = kind == TCALL_KIND_JSON;
+    tcall_num_ num = tcall_num_read_(
+        types & TCALL_SHAPE_NUMBER ? number : tcall_slice_(number.ptr, 0));
+    if (types & TCALL_SHAPE_NUMBER && !number.len &&
+        kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        return TCALL_MISFIT_ROOM;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (!number.len || !tcall_num_integral_(&num)))
+        types = TCALL_SHAPE_NUMBER;
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types)) {
         if (json && place->base)
             *place->base = '\0';
@@ -7656,7 +7639,7 @@ TCALL_NOINLINE_ static uint8_t tcall_fit_ends_(const tcall_syntax_ *s,
     else if (kind == TCALL_KIND_CHOICE)
         return tcall_place_choice_(place, fit);
     else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        return tcall_place_number_(place, number, &fit->now.units);
+        return tcall_place_number_(place, &num, &fit->now.units);
     return TCALL_FITS;
 }
 
@@ -7739,7 +7722,6 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
 {
     tcall_str text = tcall_machine_hand_(m), run;
     tcall_text_bytes_ bytes = tcall_text_bytes_in_(text);
-    tcall_num_ number = {NULL, NULL, 0, 0, false, false};
     tcall_ask_ ask = TCALL_RAW_;
     if (m->syntax.depth < m->fit->levels) {
         tcall_fit_closes_(&m->syntax, m->fit, types == TCALL_SHAPE_OBJECT);
@@ -7751,12 +7733,10 @@ static void tcall_shaped_ends_(tcall_machine *m, uint8_t types)
         ask = tcall_fit_begin_(&m->syntax, m->fit, types, UINT8_MAX);
     if (types == TCALL_SHAPE_STRING && ask != TCALL_RAW_)
         bytes = tcall_text_bytes_of_(text.ptr);
-    if (types & TCALL_SHAPE_NUMBER)
-        number = tcall_num_read_(text);
     while ((run = tcall_text_run_(&bytes)).len > 0)
         tcall_fit_data_(m->fit, run.ptr, run.len);
     tcall_fit_note_(&m->syntax,
-                    tcall_fit_ends_(&m->syntax, m->fit, types, &number),
+                    tcall_fit_ends_(&m->syntax, m->fit, types, text),
                     m->fit->levels);
 }
 
@@ -7834,12 +7814,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 #endif
 }
 
-/* Keeps the beginning of a name or word, of which so much came. */
+/* Keeps the beginning of a name, word or number, of which so much came. */
 static void tcall_decoder_keep_(tcall_decoder *decoder, size_t came,
                                 const char *bytes, size_t len)
 {
-    const size_t room = TOOLCALL_MISFIT_TEXT; /* which may be 0 */
-    for (; len && came < room; len--)
+    for (; len && came < sizeof decoder->text; len--)
         decoder->text[came++] = *bytes++;
 }
 
@@ -7848,7 +7827,8 @@ static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
     tcall_fit_ *fit = &decoder->fit;
-    tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
+    if (TOOLCALL_MISFIT_TEXT)
+        tcall_decoder_keep_(decoder, fit->types ? 0 : fit->length, name, len);
     return tcall_fit_name_(s, fit, name, len, last);
 }
 
@@ -7867,89 +7847,25 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
     return tcall_fit_begin_(s, &decoder->fit, s->types, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* Longer numbers, in bytes, are refused, so that places are counted in 16 bits;
- * greater exponents are no different from this one, which is beyond all of
- * them. */
-#define TCALL_NUMBER_LENGTH_ 1024
-#define TCALL_NUMBER_POWER_  3000
-
-/* Takes a byte of a number, whose first digits are kept. */
-static void tcall_numeral_take_(tcall_numeral_ *number, char *digits, char c)
-{
-    if (c == '.') {
-        number->point = true;
-    } else if ((c | 0x20) == 'e') {
-        number->exponent = true;
-    } else if (number->exponent) {
-        if (c == '-')
-            number->under = true;
-        else if (c != '+' && number->power < TCALL_NUMBER_POWER_)
-            number->power = number->power * 10 + (c - '0');
-    } else if (c == '-') {
-        number->minus = true;
-    } else if (c == '0' && !number->count) {
-        number->places -= number->point;
-    } else {
-        number->places += !number->point;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            digits[number->count] = c;
-        number->count++;
-        if (c != '0')
-            number->last = number->count;
-    }
-}
-
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t i;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
-    else
-        for (i = 0; i < len && i + decoder->fit.length < TCALL_NUMBER_LENGTH_;
-             i++)
-            tcall_numeral_take_(&decoder->fit.now.number, decoder->text,
-                                bytes[i]);
+    tcall_decoder_keep_(decoder, decoder->fit.length, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
-}
-
-/* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
-{
-    tcall_fit_ *fit = &decoder->fit;
-    const tcall_numeral_ *number = &fit->now.number;
-    const uint8_t kind = tcall_place_kind_(fit->place);
-    uint8_t types = fit->types, code;
-    tcall_num_ num = {NULL, NULL, 0, 0, false, false};
-    if (types & TCALL_SHAPE_NUMBER) {
-        num.minus = number->minus;
-        num.top = number->places - 1 +
-                  (number->under ? -number->power : number->power);
-        num.cut = number->last > TOOLCALL_NUMBER_DIGITS;
-        if (number->last) {
-            num.first = decoder->text;
-            num.last = num.first +
-                       (num.cut ? TOOLCALL_NUMBER_DIGITS : number->last) - 1;
-            num.sign = num.minus ? -1 : 1;
-        }
-        if (number->last > num.top + 1)
-            types = TCALL_SHAPE_NUMBER;
-    }
-    code = tcall_fit_ends_(s, fit, types, &num);
-    if (types & TCALL_SHAPE_NUMBER && fit->length > TCALL_NUMBER_LENGTH_ &&
-        kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        code = TCALL_MISFIT_ROOM;
-    tcall_fit_note_(s, code, fit->levels);
 }
 
 static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    if (s->depth < decoder->fit.levels)
-        tcall_fit_closes_(s, &decoder->fit,
-                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    tcall_fit_ *fit = &decoder->fit;
+    size_t kept = fit->length <= sizeof decoder->text ? fit->length : 0;
+    if (s->depth < fit->levels)
+        tcall_fit_closes_(s, fit, TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(s, decoder);
+        tcall_fit_note_(s,
+                        tcall_fit_ends_(s, fit, fit->types,
+                                        tcall_slice_(decoder->text, kept)),
+                        fit->levels);
 }
 
 static const tcall_fit_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -9061,7 +8977,7 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
     int top = tcall_place_exact_(exact, bits), count = 0;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
@@ -9088,7 +9004,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);

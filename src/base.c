@@ -276,14 +276,14 @@ TCALL_SHARED_ size_t tcall_escape_(char *out, char c)
  *
  * Numbers stay text and are compared exactly: no floating point, nothing is
  * rounded. The significant digits are those from first to last, where a point
- * between them does not count; the first one is worth digit * 10^top.
+ * between them does not count; the first one is worth digit * 10^top, the last
+ * one digit * 10^low.
  */
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
-    int top;
+    int top, low;
     int sign;   /* -1, 0, 1 */
     bool minus; /* also of -0 */
-    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -309,7 +309,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
 {
     const char *at = text.ptr, *end = at + text.len, *point = NULL;
     bool minus = *at == '-';
-    tcall_num_ number = {NULL, NULL, 0, 0, minus, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 0, minus};
+    int exponent;
     for (at += minus; at < end && *at <= '9'; at++) { /* e is more */
         if (*at > '0') {
             number.first = number.first ? number.first : at;
@@ -318,14 +319,15 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
             point = at;
         }
     }
-    number.top = tcall_num_exponent_(at, end);
-    if (number.first) {
-        number.sign = minus ? -1 : 1;
-        point = point ? point : at;
-        /* a digit before the point is one place nearer to it */
-        number.top +=
-            (int)(point - number.first) - (number.first < point ? 1 : 0);
-    }
+    if (!number.first)
+        return number;
+    exponent = tcall_num_exponent_(at, end);
+    number.sign = minus ? -1 : 1;
+    point = point ? point : at;
+    /* a digit before the point is one place nearer to it */
+    number.top =
+        exponent + (int)(point - number.first) - (number.first < point);
+    number.low = exponent + (int)(point - number.last) - (number.last < point);
     return number;
 }
 
@@ -343,16 +345,13 @@ TCALL_SHARED_ int tcall_num_digit_(const tcall_num_ *number, const char **at)
 /* Returns the number of significant digits. */
 TCALL_SHARED_ int tcall_num_digits_(const tcall_num_ *number)
 {
-    size_t most = number->sign ? (size_t)(number->last - number->first) : 0;
-    if (!number->sign)
-        return 0;
-    return (int)most + (memchr(number->first, '.', most) == NULL);
+    return number->sign ? number->top - number->low + 1 : 0;
 }
 
 /* True for 5, 5.0 and 5e3, false for 5.5. */
 TCALL_SHARED_ bool tcall_num_integral_(const tcall_num_ *number)
 {
-    return !number->sign || number->top - tcall_num_digits_(number) + 1 >= 0;
+    return number->low >= 0;
 }
 
 /* Returns < 0, 0 or > 0. */
@@ -399,7 +398,7 @@ TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
     if (!fits)
         sum = end;
     *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
-    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    *rest = !fits || at <= number->last ? number->sign : 0;
     return fits;
 }
 
@@ -464,21 +463,18 @@ TCALL_SHARED_ int tcall_limbs_for_(int bits)
     return bits > 0 ? (bits + 31) / 32 : 0;
 }
 
-/* Compares the digits before the point of a number, the last one raised by
- * more, with the whole part of fraction * 2^exponent; *at: the digit behind
- * them. */
-static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
-                                   uint64_t fraction, int exponent,
-                                   uint32_t *limb, const char **at)
+/* Compares the digits before the point of a number with the whole part of
+ * fraction * 2^exponent; *at: the digit behind them. */
+static int tcall_num_whole_beside_(const tcall_num_ *number, uint64_t fraction,
+                                   int exponent, uint32_t *limb,
+                                   const char **at)
 {
     const int limbs = tcall_limbs_for_(exponent + DBL_MANT_DIG + 4);
     int i, order = 0;
     memset(limb, 0, (size_t)limbs * sizeof *limb);
     *at = number->first;
-    for (i = number->top; i >= 0; i--) {
-        const int raised = *at == number->last ? more : 0;
-        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at) + raised);
-    }
+    for (i = number->top; i >= 0; i--)
+        tcall_limbs_ten_(limb, limbs, tcall_num_digit_(number, at));
     for (i = limbs; i-- > 0 && !order;)
         order = (limb[i] > tcall_limb_(fraction, exponent, i)) -
                 (limb[i] < tcall_limb_(fraction, exponent, i));
@@ -486,25 +482,22 @@ static int tcall_num_whole_beside_(const tcall_num_ *number, int more,
 }
 
 /* Compares a positive number with fraction * 2^exponent, which is near: < 0, 0
- * or > 0. It is 0 as well where that hangs on digits that were cut off. */
+ * or > 0. */
 TCALL_NOINLINE_ static int tcall_num_beside_(const tcall_num_ *number,
                                              uint64_t fraction, int exponent)
 {
     const int parts = tcall_limbs_for_(-exponent);
     const char *at;
     uint32_t limb[TCALL_LIMBS_];
-    int i, order = tcall_num_whole_beside_(number, 0, fraction, exponent, limb,
-                                           &at);
-    if (order < 0 && number->cut &&
-        tcall_num_whole_beside_(number, 1, fraction, exponent, limb, &at) > 0)
-        return 0;
+    int i,
+        order = tcall_num_whole_beside_(number, fraction, exponent, limb, &at);
     tcall_limbs_set_(limb, parts, fraction, exponent + 32 * parts);
     for (i = -1; !order && at <= number->last; i--)
         order = (i <= number->top ? tcall_num_digit_(number, &at) : 0) -
                 tcall_limbs_ten_(limb, parts, 0);
     for (i = parts; i > 0 && !limb[i - 1];)
         i--;
-    return order ? order : number->cut - (i > 0);
+    return order ? order : -(i > 0);
 }
 
 /* Gives the first bits of a positive number: it is fraction * 2^*exponent, or
@@ -530,12 +523,11 @@ static uint64_t tcall_num_binary_(const tcall_num_ *number, int *exponent,
     }
 }
 
-/* Gives the bits of the nearest double of a positive number that is within
- * their decimal places. Returns false when it hangs on digits that were cut
- * off. */
-static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+/* Returns the bits of the nearest double of a positive number that is within
+ * their decimal places. */
+static uint64_t tcall_num_round_(const tcall_num_ *number)
 {
-    int exponent, drop = 63 - DBL_MANT_DIG, order = 1;
+    int exponent, order, drop = 63 - DBL_MANT_DIG;
     unsigned error;
     uint64_t most, half,
         fraction = tcall_num_binary_(number, &exponent, &error);
@@ -554,25 +546,24 @@ static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
             exponent++;
         }
         order = tcall_num_beside_(number, fraction * 2 + 1, exponent - 1);
-        if (order < 0 || (order == 0 && (number->cut || !(fraction & 1))))
+        if (order < 0 || (order == 0 && !(fraction & 1)))
             break;
     }
     /* above the least exponent the highest bit adds one to the exponent */
-    *bits = fraction + ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_)
-                        << (DBL_MANT_DIG - 1));
-    return order != 0 || !number->cut;
+    return fraction +
+           ((uint64_t)(exponent - TCALL_LEAST_EXPONENT_) << (DBL_MANT_DIG - 1));
 }
 
 /* Stores the nearest double; of what is too small, 0. Returns false where it is
- * too large, or hangs on digits that were cut off. */
+ * too large. */
 TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
 {
     uint64_t bits = 0;
     tcall_bits_ out;
-    bool tiny = number->top < DBL_MIN_10_EXP - DBL_DIG - 3;
-    if (number->sign && (number->top > DBL_MAX_10_EXP ||
-                         (!tiny && !tcall_num_round_(number, &bits))))
+    if (number->sign && number->top > DBL_MAX_10_EXP)
         return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3)
+        bits = tcall_num_round_(number);
     if (bits >= TCALL_INFINITE_)
         return false;
     out = (tcall_bits_)bits;

@@ -421,7 +421,7 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
     char exact[TCALL_DOUBLE_DIGITS_ + 1];
     int top = tcall_place_exact_(exact, bits), count = 0;
-    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_num_ number = {NULL, NULL, 0, 0, 1, false};
     tcall_bits_ again;
     do {
         number.top = top;
@@ -448,7 +448,7 @@ int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
-    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    tcall_num_ number = {digits, digits, 0, 0, 1, false};
     bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
